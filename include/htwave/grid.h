@@ -84,8 +84,9 @@ int64_t ht_grid_own_total(const struct ht_grid *grid, enum ht_subgrid subgrid);
 /* The rank with the slab below (side 0) or above (1), through the periodic seam, too; -1: none, or
  * there are no others. */
 int ht_grid_neighbour(const struct ht_grid *grid, int side);
-/* The same grid for a rank alone. */
+/* The same grid for a rank alone; with places half a spacing up along the axes of a parity. */
 struct ht_grid ht_grid_whole(const struct ht_grid *grid);
+struct ht_grid ht_grid_places(const struct ht_grid *grid, unsigned parity);
 /* The user's box, which is the grid without layers outside of it: its ends, and x moved into it,
  * with a bit for each axis along which x lies beyond. */
 double ht_grid_end(const struct ht_grid *grid, int axis, int side);

@@ -197,9 +197,10 @@ HT_CHECKED enum ht_err ht_fd_bound(const struct ht_problem *problem, struct ht_f
                                    double *most);
 /* The same of the staggered form of a first-order system. problem->fd.fill gives the coefficients
  * of `pair`, `what` their number, half a spacing up along the axes of their parity; NULL:
- * problem->uniform. Exact in uniform media, but on odd periodic axes. */
+ * problem->uniform. Exact in uniform media, but on odd periodic axes. range: of each coefficient,
+ * those of losses, too, what fill gives: least, most. */
 HT_CHECKED enum ht_err ht_pair_bound(const struct ht_problem *problem, const struct ht_pair *pair,
-                                     double *most);
+                                     double (*range)[2], double *most);
 /* The kind of medium that kernels are compiled for. A problem's own law is that of its medium; a
  * region may have a simpler one, where its medium is. */
 struct ht_law {

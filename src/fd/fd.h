@@ -66,8 +66,6 @@ struct ht_fd_engine_ops {
     enum ht_err (*sums)(struct ht_fd_engine *e, const struct ht_fd_part *part, struct ht_buffer *x,
                         struct ht_buffer *y, struct ht_buffer *a, double level,
                         struct ht_measure *out);
-    /* The table of amplitudes is new. */
-    enum ht_err (*amplitudes)(struct ht_fd_engine *e, struct ht_fd_injection *in);
     /* x, and y unless it is NULL, at nodes [first, last) of the list += the amplitudes
      * of a row of the table. */
     enum ht_err (*inject)(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
@@ -123,6 +121,7 @@ struct ht_fd_injection {
     int64_t *plane;                 /* of the window: its first entry of the list; and the end */
     int64_t first, last;            /* steps in the table: [first, last) */
     double *table;
+    bool fresh; /* the device does not have it */
     /* Of one field; else NULL. */
     double *whole; /* [column] sum over the grid of weights / a, half at walls */
     double *size;  /* [shot] norm of the weights, as that of the energy; of a plane wave of what it
@@ -163,8 +162,8 @@ void ht_fd_injections_destroy(struct ht_fd_injection *list[HT_MAX_FIELDS]);
 void ht_fd_injections_give(struct ht_fd_injection *const list[HT_MAX_FIELDS], const double *given,
                            int64_t steps, double factor);
 /* The amplitudes of step s->at are in the tables. */
-HT_CHECKED enum ht_err ht_fd_injections_step(struct ht_fd_stepper *s,
-                                             struct ht_fd_injection *const list[HT_MAX_FIELDS]);
+void ht_fd_injections_step(struct ht_fd_stepper *s,
+                           struct ht_fd_injection *const list[HT_MAX_FIELDS]);
 /* What a row of this step of lists of `fields` holds on planes [begin, end) of the window is added
  * to these arrays, and to `also` unless it is NULL. */
 HT_CHECKED enum ht_err ht_fd_inject(struct ht_fd_stepper *s,
@@ -236,7 +235,23 @@ HT_CHECKED enum ht_err ht_fd_surface_check(const struct ht_plan *plan);
 
 /* ---- the stepper ---- */
 /* What steppers of one field and of pairs differ in. */
-enum { HT_FD_MOST_ARRAYS = 4 * HT_MAX_FIELDS + HT_MAX_TERMS, HT_FD_MOST_STATE = 16 };
+enum { HT_FD_MOST_ARRAYS = 5 * HT_MAX_FIELDS + HT_MAX_TERMS, HT_FD_MOST_STATE = 16 };
+enum ht_fd_use { /* what an array is */
+                 HT_FD_SCRATCH,
+                 HT_FD_STATE = 1, /* later steps depend on it */
+                 HT_FD_LAYER = 2,
+                 HT_FD_MEDIUM = 4
+};
+struct ht_fd_list {
+    int count;
+    struct {
+        struct ht_buffer **at;
+        int64_t numbers;
+        unsigned use;
+    } row[HT_FD_MOST_ARRAYS];
+};
+/* One more, unless it has no numbers. */
+void ht_fd_list_add(struct ht_fd_list *list, struct ht_buffer **at, int64_t numbers, unsigned use);
 struct ht_fd_kind {
     size_t size;
     struct ht_runner_ops runner;
@@ -245,18 +260,17 @@ struct ht_fd_kind {
     void (*plan)(const struct ht_problem *problem, const struct ht_fd_engine *engine, void *out);
     int sequences;
     void (*passes)(const struct ht_problem *problem, int sequence, struct ht_passes *out);
-    /* All arrays, which have `beyond` numbers more than the window: from this list they are
-     * counted, created and destroyed. The first *state of them are no medium. */
+    /* All arrays, those of the window `beyond` numbers longer: from this list they are counted,
+     * created and destroyed. HT_FD_MOST_STATE of the state at most come first, then what is no
+     * medium. */
     int64_t beyond;
-    int (*list)(void *self, struct ht_buffer **list[HT_FD_MOST_ARRAYS], int *state);
+    void (*list)(void *self, struct ht_fd_list *out);
     /* Number i of those that messages of an array of the schedule have; NULL: there are no more. */
     struct ht_buffer **(*sent)(void *self, int array, int i);
-    int64_t (*layers_words)(const void *self);
-    /* At rest, at time 0. */
-    enum ht_err (*rest)(void *self);
-    /* Number i, below HT_FD_MOST_STATE, of the arrays that later steps depend on, and how many
-     * numbers they need of it; NULL: there are no more. */
-    struct ht_buffer **(*state)(void *self, int i, int64_t *numbers);
+    /* Of a field: u, on the dual grid d. */
+    struct ht_buffer *(*array)(const void *self, enum ht_subgrid subgrid, int field);
+    /* What steps have left beside the arrays: new data come. */
+    enum ht_err (*forget)(void *self);
     enum ht_err (*fill)(void *self); /* what arrays hold, and the rest but for sources */
     void (*release)(void *self);     /* but for arrays and sources */
 };
@@ -302,8 +316,8 @@ HT_CHECKED enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
 struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper);
 /* Runs a sequence of passes once. */
 HT_CHECKED enum ht_err ht_fd_run_sequence(struct ht_fd_stepper *s, int sequence);
-/* All but the buffers. */
-void ht_fd_arrays(const struct ht_fd_stepper *s, struct ht_arrays *out);
+/* At rest, at time 0. */
+HT_CHECKED enum ht_err ht_fd_rest(struct ht_fd_stepper *s);
 /* ---- checkpoints ---- */
 /* An array's values at the own nodes. */
 void ht_fd_archive_nodes(struct ht_fd_stepper *s, struct ht_archive *archive, const char *name,
@@ -328,13 +342,17 @@ void ht_fd_destroy(void *self);
 #define HT_FD_STEPPER_OPS                                                                     \
     .half_step = ht_runner_half_step, .repeat = ht_runner_repeat, .absolute = ht_fd_absolute, \
     .finish = ht_runner_finish, .destroy = ht_fd_destroy, .traffic = ht_runner_traffic,       \
-    .aim = ht_fd_aim
+    .aim = ht_fd_aim, .put = ht_fd_put, .get = ht_fd_get, .arrays = ht_fd_arrays
+enum ht_err ht_fd_put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
+                      const double *coefs);
+enum ht_err ht_fd_get(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
+                      int64_t last, double *out);
+void ht_fd_arrays(const void *self, struct ht_arrays *out);
 /* As of struct ht_stepper_ops. */
 enum ht_err ht_fd_aim(void *self, const struct ht_problem *problem);
-/* The numbers of an array. */
+/* The numbers of an array of the window; of all but the medium. */
 int64_t ht_fd_numbers(const struct ht_fd_stepper *s);
-/* Of struct ht_fd_kind: of one field (fd_layers.c). */
-enum ht_err ht_fd_start_at_rest(void *self);
+int64_t ht_fd_own_numbers(struct ht_fd_stepper *s, unsigned use);
 /* The weight of a node of the grid in integrals, of a cell's volume (fd_shots.c). */
 double ht_fd_weight(const struct ht_grid *grid, const int64_t m[3]);
 /* The law with its scales multiplied. */
@@ -347,11 +365,10 @@ HT_CHECKED enum ht_err ht_fd_total(struct ht_fd_stepper *s, const struct ht_fd_p
 /* HT_ERR_NOT_FINITE, of sums over the grid of a field that is not. */
 HT_CHECKED enum ht_err ht_fd_not_finite(const struct ht_fd_stepper *s, int field, double time,
                                         const struct ht_measure *sums);
-/* Of a part the nodes of the layer at a side remain, or else those of none there; what is in no
+/* The nodes of the layer at side n % 2 of axis n / 2, false: all, as there is none; those in no
  * layer (fd_run.c). */
-void ht_fd_part_cut(const struct ht_fd_stepper *s, int k, int side, bool inside,
-                    struct ht_fd_part *part);
-void ht_fd_part_open(const struct ht_fd_stepper *s, struct ht_fd_part *part);
+bool ht_fd_part_layer(const struct ht_fd_stepper *s, int n, struct ht_fd_part *out);
+struct ht_fd_part ht_fd_part_open(const struct ht_fd_stepper *s);
 /* Of steppers of finite differences that begin with a struct ht_fd_stepper: the box of a task, and
  * functions of struct ht_stepper_ops. */
 struct ht_fd_box ht_fd_task_box(const struct ht_fd_stepper *s, const struct ht_task *task);
@@ -374,7 +391,7 @@ struct ht_fd_past {
     struct ht_fd_stepper *forward;
     int64_t steps; /* N */
     double sign;   /* of the increments that are shown */
-    /* Bits of struct ht_fd_kind's `state`: arrays whose values before a step are needed, and such
+    /* Bits of arrays of the state: those whose values before a step are needed, and such
      * as hold increments, which are needed after it. */
     unsigned values, increments;
     bool slopes; /* planes beyond the slab are needed, too */
@@ -446,16 +463,14 @@ void ht_fd_shell_leave(struct ht_fd_shell *shell);
 /* ---- fd_layers.c: absorbing layers ---- */
 /* The members of s->layers that need no memory. */
 void ht_fd_layers_plan(struct ht_fd_stepper *s);
-/* Numbers that they keep in the engine's memory. */
-int64_t ht_fd_layers_words(const void *stepper);
 HT_CHECKED enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s);
 void ht_fd_layers_archive(struct ht_fd_stepper *s, struct ht_archive *archive);
 /* They forget what steps have left, and wait for data. */
-HT_CHECKED enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s);
+HT_CHECKED enum ht_err ht_fd_layers_clear(void *stepper);
 /* Data of own plane m for layers along an axis, of its nodes and of the half points above them, as
- * in cl/fd_layers.cl. Changes half. */
+ * in cl/fd_layers.cl. */
 HT_CHECKED enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m,
-                                        const double *node, double *half);
+                                        const double *node, const double *half);
 
 /* ---- window, arrays, medium ---- */
 /* The members that need no memory, of one field all. */

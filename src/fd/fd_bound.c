@@ -24,9 +24,6 @@ struct term {
     double weight[HT_FD_RADIUS + 1];
     double factor; /* of closures, which take the places of pairs */
 };
-struct range {
-    double least, most;
-};
 struct bound {
     const struct ht_problem *problem;
     struct ht_frame *frame; /* NULL allowed */
@@ -49,12 +46,12 @@ struct bound {
      * more values at both ends. */
     double *field[POWERS + 1][HT_MAX_FIELDS];
     int64_t reach, turns; /* of differences along x3, 0: there is no x3; planes of a field */
-    double *medium[HT_MAX_TERMS];     /* magnitudes, planes in turn; NULL: in no term */
-    struct range range[HT_MAX_TERMS]; /* of coefficients on own planes */
-    int64_t block, kept, filled; /* planes of a fill, of the medium; the first not filled yet */
-    double *fill, *ones, *zeros; /* of `block` planes; rows */
-    double **row;                /* of each worker */
-    struct ht_pool pool;         /* of all arrays */
+    double *medium[HT_MAX_TERMS];  /* magnitudes, planes in turn; NULL: in no term */
+    double range[HT_MAX_TERMS][2]; /* of coefficients on own planes: least, most */
+    int64_t block, kept, filled;   /* planes of a fill, of the medium; the first not filled yet */
+    double *fill, *ones, *zeros;   /* of `block` planes; rows */
+    double **row;                  /* of each worker */
+    struct ht_pool pool;           /* of all arrays */
     int64_t chunks;
     double (*most)[POWERS];     /* of each chunk */
     int power, stage, together; /* of one run of threads */
@@ -263,7 +260,7 @@ static enum ht_err fill_part(struct bound *b, int coefficient, int64_t first, in
     const unsigned parity = b->pair->coefficient[coefficient].parity;
     const int64_t end1 = b->inside[0][parity & 1u][b->radius + b->n1 - 1];
     const int64_t end2 = b->inside[1][parity >> 1 & 1u][b->radius + b->n2 - 1];
-    struct range *range = &b->range[coefficient];
+    double *range = b->range[coefficient];
     if (first >= last || (!own && b->medium[coefficient] == NULL)) return HT_OK;
     count_fills(b, own);
     TRY(ht_fd_fill_planes(b->problem, coefficient, parity, first, last, b->fill));
@@ -276,8 +273,8 @@ static enum ht_err fill_part(struct bound *b, int coefficient, int64_t first, in
         for (int64_t m1 = 0; m1 < b->n1; m1++)
             plane[(b->n2 - 1) * b->n1 + m1] = plane[end2 * b->n1 + m1];
         for (int64_t i = 0; own && i < b->plane; i++) {
-            range->least = plane[i] < range->least ? plane[i] : range->least;
-            range->most = plane[i] > range->most ? plane[i] : range->most;
+            range[0] = plane[i] < range[0] ? plane[i] : range[0];
+            range[1] = plane[i] > range[1] ? plane[i] : range[1];
         }
         if (b->medium[coefficient] == NULL) continue;
         double *to = medium_at(b, coefficient, m3);
@@ -469,11 +466,11 @@ static void set_up(const struct ht_problem *problem, const struct ht_pair *pair,
     b->own = ht_grid_own(grid, HT_PRIMARY);
     b->chunks = ht_threads_chunks(b->n2, ht_most(LEAST_NODES / b->n1, 4 * (int64_t)b->radius));
     for (int c = 0; c < pair->ncoefficients; c++)
-        b->range[c] = (struct range){.least = INFINITY, .most = -INFINITY};
+        b->range[c][0] = INFINITY, b->range[c][1] = -INFINITY;
 }
 
 /* The same on all ranks. */
-static enum ht_err share(struct bound *b, struct range *range, double *most) {
+static enum ht_err share(struct bound *b, double (*range)[2], double *most) {
     double all[2 * HT_MAX_TERMS + 2] = {0};
     const int count = b->pair->ncoefficients;
     for (int64_t c = 0; c < b->chunks; c++) {
@@ -481,19 +478,18 @@ static enum ht_err share(struct bound *b, struct range *range, double *most) {
         all[1] = fmax(all[1], b->most[c][POWERS - 1]);
     }
     for (int c = 0; c < count; c++) {
-        all[2 * c + 2] = b->range[c].most;
-        all[2 * c + 3] = -b->range[c].least;
+        all[2 * c + 2] = -b->range[c][0];
+        all[2 * c + 3] = b->range[c][1];
     }
     TRY(ht_comm_max(b->problem->grid->slab.comm, 2 * count + 2, all));
-    for (int c = 0; c < count; c++)
-        range[c] = (struct range){.least = -all[2 * c + 3], .most = all[2 * c + 2]};
+    for (int c = 0; c < count; c++) range[c][0] = -all[2 * c + 2], range[c][1] = all[2 * c + 3];
     *most = b->size * fmin(all[0], all[1]);
     return HT_OK;
 }
 
 /* By |L| on a group. */
 static enum ht_err run(const struct ht_problem *problem, struct ht_frame *frame,
-                       const struct ht_pair *pair, int group, struct range *range, double *most) {
+                       const struct ht_pair *pair, int group, double (*range)[2], double *most) {
     HT_ENDED(release) struct bound b = {.pair = pair};
     set_up(problem, pair, group, &b);
     b.frame = frame;
@@ -532,7 +528,7 @@ static bool is_curl(const struct ht_pair *pair, int group) {
     const double square = s[0] * s[0] + s[1] * s[1] + s[2] * s[2];
     double ones[HT_MAX_TERMS], worst = 0;
     struct matrix x, magnitudes;
-    for (int c = 0; c < pair->ncoefficients; c++) {
+    for (int c = 0; c < pair->nown; c++) {
         ones[c] = 1;
         if (pair->coefficient[c].row != pair->coefficient[c].col) return false;
     }
@@ -576,17 +572,17 @@ static bool make_gradients(const struct ht_pair *pair, int group, struct ht_pair
 
 /* By the gradients of a curl. *constant: the other group's coefficients are. */
 static enum ht_err bound_gradients(const struct ht_problem *problem, const struct ht_pair *pair,
-                                   const struct ht_pair *gradients, int group, double *most,
-                                   bool *constant) {
-    struct range range[HT_MAX_TERMS] = {{0, 0}}, others = {INFINITY, 0};
+                                   const struct ht_pair *gradients, int group, double (*range)[2],
+                                   double *most, bool *constant) {
+    double others[2] = {INFINITY, 0};
     TRY(run(problem, NULL, gradients, group, range, most));
-    for (int c = 0; c < pair->ncoefficients; c++) {
+    for (int c = 0; c < pair->nown; c++) {
         if (pair->group[group] >> pair->coefficient[c].row & 1u) continue;
-        others.least = fmin(others.least, range[c].least);
-        others.most = fmax(others.most, range[c].most);
+        others[0] = fmin(others[0], range[c][0]);
+        others[1] = fmax(others[1], range[c][1]);
     }
-    *most *= others.most;
-    *constant = others.least > others.most * (1 - 1e-9);
+    *most *= others[1];
+    *constant = others[0] > others[1] * (1 - 1e-9);
     return HT_OK;
 }
 
@@ -609,7 +605,7 @@ static enum ht_err bound_sides(const struct ht_problem *problem, const struct ht
     struct ht_grid grid = ht_grid_whole(problem->grid);
     const struct numbers numbers = {&grid, coefficient};
     struct ht_problem small = *problem;
-    struct range range[HT_MAX_TERMS];
+    double range[HT_MAX_TERMS][2];
     for (int k = 0; k < grid.dims; k++) {
         const bool free = grid.wall[k][0] == HT_WALL_FREE || grid.wall[k][1] == HT_WALL_FREE;
         const int64_t beside = 2 * (int64_t)POWERS * (HT_FD_CLOSED - 1);
@@ -626,11 +622,10 @@ int64_t ht_pair_bound_planes(const struct ht_problem *problem) {
 }
 
 enum ht_err ht_pair_bound(const struct ht_problem *problem, const struct ht_pair *pair,
-                          double *most) {
+                          double (*range)[2], double *most) {
     int fields[2] = {0};
     double coefficient[HT_MAX_TERMS], magnitudes;
     bool uniform = true, enough = false;
-    struct range range[HT_MAX_TERMS];
     struct ht_pair gradients;
     for (int f = 0; f < pair->nfields; f++) fields[pair->group[1] >> f & 1u]++;
     const int group = fields[0] < fields[1] ? 0 : 1;
@@ -643,12 +638,12 @@ enum ht_err ht_pair_bound(const struct ht_problem *problem, const struct ht_pair
     *most = problem->fd.fill == NULL ? find_uniform(problem, pair, group, coefficient) : INFINITY;
     if (problem->fd.fill == NULL) return HT_OK;
     if (is_curl(pair, group) && make_gradients(pair, group, &gradients))
-        TRY(bound_gradients(problem, pair, &gradients, group, most, &enough));
+        TRY(bound_gradients(problem, pair, &gradients, group, range, most, &enough));
     if (enough) return HT_OK;
     TRY(run(problem, NULL, pair, group, range, &magnitudes));
-    for (int c = 0; c < pair->ncoefficients; c++) {
-        coefficient[c] = range[c].most;
-        uniform = uniform && range[c].least == range[c].most;
+    for (int c = 0; c < pair->nown; c++) {
+        coefficient[c] = range[c][1];
+        uniform = uniform && range[c][0] == range[c][1];
     }
     uniform = uniform && !ht_grid_free(problem->grid);
     *most = fmin(*most, uniform ? find_uniform(problem, pair, group, coefficient) : magnitudes);
@@ -659,7 +654,7 @@ enum ht_err ht_pair_bound(const struct ht_problem *problem, const struct ht_pair
 
 enum ht_err ht_fd_bound(const struct ht_problem *problem, struct ht_frame *frame, double *most) {
     const struct ht_pair pair = ht_problem_second_order(problem);
-    struct range range[HT_MAX_TERMS];
+    double range[HT_MAX_TERMS][2];
     TRY(run(problem, frame, &pair, 1, range, most));
     return frame != NULL ? ht_frame_share_counts(frame, problem->grid->slab.comm) : HT_OK;
 }

@@ -29,17 +29,14 @@ static enum ht_err device_sums(struct ht_fd_engine *e, const struct ht_fd_part *
     return ht_sums_run(e->kernels->sums, 1, &item, true, out);
 }
 
-static enum ht_err device_amplitudes(struct ht_fd_engine *e, struct ht_fd_injection *in) {
-    if (in->list.count == 0) return HT_OK;
+static enum ht_err device_inject(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
+                                 int64_t last, int64_t row, struct ht_buffer *x,
+                                 struct ht_buffer *y) {
     if (in->injected == NULL)
         TRY(ht_injected_create(e->kernels->injector, &in->list, &in->shapes, in->rows,
                                &in->injected));
-    return ht_injected_table(in->injected, in->table);
-}
-
-static enum ht_err device_inject(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_injection *in,
-                                 int64_t first, int64_t last, int64_t row, struct ht_buffer *x,
-                                 struct ht_buffer *y) {
+    if (in->fresh) TRY(ht_injected_table(in->injected, in->table));
+    in->fresh = false;
     return ht_inject(in->injected, first, last, row, 0, 0, x, y);
 }
 
@@ -104,7 +101,6 @@ const struct ht_fd_engine_ops ht_fd_device_ops = {
     .ghosts = device_ghosts,
     .work = device_work,
     .sums = device_sums,
-    .amplitudes = device_amplitudes,
     .inject = device_inject,
     .take = device_take,
     .put = device_put,

@@ -35,8 +35,8 @@ static double field_place(const struct ht_gradient *g, enum ht_gradient_sum sum,
 
 enum ht_err ht_gradient_get(struct ht_gradient *g, enum ht_gradient_sum sum, int64_t first,
                             int64_t last, double *out) {
-    struct ht_grid grid = g->plan->grid;
     const double light = 1 / (g->plan->scale * g->plan->scale);
+    struct ht_grid grid = g->plan->grid;
     unsigned parity = 0;
     REQUIRE(ht_gradient_has(g, sum), HT_ERR_INTERNAL, "sum %d is not made", (int)sum);
     TRY(ht_pair_strains_sum(g, sum)
@@ -48,7 +48,7 @@ enum ht_err ht_gradient_get(struct ht_gradient *g, enum ht_gradient_sum sum, int
         return HT_OK;
     }
     const double factor = ht_grid_volume(&grid) / g->factor * g->ops->place(g, sum, &parity);
-    for (int k = 0; k < 3; k++) grid.shift[k] = parity >> k & 1u ? 0.5 : 0;
+    grid = ht_grid_places(&grid, parity);
     for (int64_t m3 = first; m3 < last; m3++)
         for (int64_t m2 = 0; m2 < ht_grid_nodes(&grid, HT_PRIMARY, 1); m2++) {
             const double w2 = ht_grid_weight(&grid, 1, m2), w3 = ht_grid_weight(&grid, 2, m3);
@@ -62,7 +62,7 @@ static enum ht_err field_correlate(struct ht_gradient *g) {
     struct ht_fd_stepper *f = g->forward, *a = g->adjoint;
     struct ht_fd_stepper *const both[] = {f, a};
     const int stages = first_passes(g);
-    TRY(ht_fd_injections_step(f, f->injection)); /* of the stage */
+    ht_fd_injections_step(f, f->injection); /* of the stage */
     TRY(ht_runner_run(&f->r, &f->r.passes, 0, stages));
     for (int i = 0; i < 2 && g->past->slopes; i++) {
         struct ht_fd_stepper *s = both[i];
@@ -72,9 +72,7 @@ static enum ht_err field_correlate(struct ht_gradient *g) {
                 TRY(s->engine.ops->ghosts(&s->engine, &s->box, (const int(*)[2])s->sides,
                                           s->values[array]));
     }
-    struct ht_fd_part open = {.box = a->box};
-    if (a->problem.layers != NULL) ht_fd_part_open(a, &open);
-    struct ht_fd_products c = {.box = open.box,
+    struct ht_fd_products c = {.box = ht_fd_part_open(a).box,
                                .e = a->values[HT_FD_D],
                                .d = f->values[HT_FD_D],
                                .q = a->values[HT_FD_U],
@@ -138,20 +136,14 @@ static enum ht_err list_groups(const void *gradient, struct ht_sampler *out) {
     return HT_OK;
 }
 
-/* The adjoint stepper with the stage's array in place of u. */
-static void stage_arrays(const void *self, struct ht_arrays *out) {
-    const struct ht_fd_stepper *s = self;
-    ht_fd_kind.ops.arrays(s, out);
-    out->u[HT_PRIMARY][s->problem.eq->second_order.field] = s->values[HT_FD_W];
+/* The adjoint stepper has the stage's array in place of u while its samples are taken, and again
+ * that of u. */
+static void swap_stage(struct ht_gradient *g, int kind) {
+    struct ht_buffer **v = g->adjoint->values, *const u = v[HT_FD_U];
+    if (kind != HT_FD_BY_STAGE) return;
+    v[HT_FD_U] = v[HT_FD_W];
+    v[HT_FD_W] = u;
 }
-
-static enum ht_err stage_get(void *self, HT_UNUSED enum ht_subgrid subgrid, HT_UNUSED int field,
-                             HT_UNUSED int count, int64_t first, int64_t last, double *out) {
-    struct ht_fd_stepper *s = self;
-    return ht_fd_move_planes(s, s->values[HT_FD_W], first, last, NULL, out);
-}
-
-static const struct ht_stepper_ops stage_ops = {.get = stage_get, .arrays = stage_arrays};
 
 static void forget_sources(struct ht_gradient *g) {
     for (int i = 0; i < HT_FD_BY; i++) {
@@ -171,8 +163,7 @@ static enum ht_err aim_sources(struct ht_gradient *g) {
                                      .list = list_groups,
                                      .context = g};
     for (int i = 0; i < kinds_of(g); i++) {
-        TRY(ht_sampler_make(&of, &g->handle[g->strains != NULL ? HT_FD_BY_STAGE : i],
-                            &g->sampler[i]));
+        TRY(ht_sampler_make(&of, g->strains != NULL ? &g->read : &g->handle, &g->sampler[i]));
         TRY(HT_ALLOC(g->amplitude[i], g->steps * shots->count));
     }
     return HT_OK;
@@ -182,7 +173,10 @@ static enum ht_err aim_sources(struct ht_gradient *g) {
 static enum ht_err take_sources(struct ht_gradient *g, bool last) {
     const int groups = g->forward->problem.shots->count;
     for (int i = 0; i < kinds_of(g); i++) {
-        TRY(ht_sampler_take(g->sampler[i]));
+        swap_stage(g, i);
+        const enum ht_err err = ht_sampler_take(g->sampler[i]);
+        swap_stage(g, i);
+        TRY(err);
         const int64_t most = ht_sampler_period(g->sampler[i]);
         if (!last && g->sampler[i]->taken < most) continue;
         int64_t steps;
@@ -252,7 +246,7 @@ static enum ht_err prepare(struct ht_gradient *g, const double *amplitude) {
     for (int i = 0; i < HT_GRADIENT_SUMS; i++)
         if (g->ops->has(g, (enum ht_gradient_sum)i)) TRY(ht_buffer_clear(g->sum[i]));
     TRY(ht_pair_strains_begin(g, amplitude));
-    return g->adjoint->kind->rest(g->adjoint);
+    return ht_fd_rest(g->adjoint);
 }
 
 enum { BETWEEN = 16 }; /* steps between questions whether to end */
@@ -322,12 +316,10 @@ enum ht_err ht_gradient_look(struct ht_gradient *g, int64_t step) {
 /* Bytes of this rank: of the adjoint stepper and the sums. */
 static int64_t bytes_beside(const struct ht_gradient *g) {
     struct ht_fd_stepper *s = g->adjoint;
-    struct ht_buffer **list[HT_FD_MOST_ARRAYS];
-    int arrays;
-    s->kind->list(s, list, &arrays);
+    int arrays = 0;
     for (int i = 0; i < HT_GRADIENT_SUMS; i++) arrays += g->ops->has(g, (enum ht_gradient_sum)i);
     return ht_real_size(s->engine.spec.fp64) *
-           (arrays * ht_fd_numbers(s) + s->kind->layers_words(s) + ht_pair_strains_numbers(g));
+           (arrays * ht_fd_numbers(s) + ht_fd_own_numbers(s, 0) + ht_pair_strains_numbers(g));
 }
 
 /* Bytes of the device and of the host for the forward field, the least of all ranks: as given, or
@@ -411,10 +403,9 @@ static enum ht_err make(struct ht_gradient *g, const struct ht_gradient_choice *
     struct ht_fd_past past = {.forward = f, .steps = g->steps};
     TRY(g->ops->make(g, &past));
     f->engine.products = g->products;
-    TRY(ht_fd_stepper_create(&f->problem, &f->engine, f, &g->handle[HT_FD_BY_UPDATE]));
-    g->adjoint = g->handle[HT_FD_BY_UPDATE].self;
+    TRY(ht_fd_stepper_create(&f->problem, &f->engine, f, &g->handle));
+    g->adjoint = g->handle.self;
     if (g->cross) f->closed = g->adjoint->closed = false; /* arrays hold u itself */
-    g->handle[HT_FD_BY_STAGE] = (struct ht_stepper){.ops = &stage_ops, .self = g->adjoint};
     for (int i = 0; i < HT_GRADIENT_SUMS; i++)
         if (g->ops->has(g, (enum ht_gradient_sum)i))
             TRY(ht_fd_array_create(&f->engine, ht_fd_numbers(f), &g->sum[i]));
@@ -446,7 +437,7 @@ void ht_gradient_destroy(struct ht_gradient *g) {
     for (int i = 0; i < HT_GRADIENT_SUMS; i++) ht_buffer_destroy(g->sum[i]);
     ht_fd_injections_destroy(g->removed);
     ht_pair_strains_destroy(g);
-    ht_stepper_destroy(&g->handle[HT_FD_BY_UPDATE]);
+    ht_stepper_destroy(&g->handle);
     g->forward->engine.products = NULL;
     ht_tool_destroy(g->products);
     ht_tool_destroy(g->block);

@@ -19,9 +19,8 @@ struct ht_gradient {
     const struct ht_fd_gradient_ops *ops;
     const struct ht_plan *plan;
     struct ht_fd_stepper *forward, *adjoint;
-    struct ht_stepper handle[HT_FD_BY]; /* of the adjoint one; of the stage with its array in place
-                                         */
-    struct ht_tool *products, *block;   /* NULL: the plain engine; of a pair's coupled fields */
+    struct ht_stepper handle, read;   /* of the adjoint one; with strains in place of fields */
+    struct ht_tool *products, *block; /* NULL: the plain engine; of a pair's coupled fields */
     struct ht_fd_past *past;
     int64_t steps; /* N */
     struct ht_buffer *sum[HT_GRADIENT_SUMS];

@@ -390,12 +390,7 @@ struct spectrum {
     int bits;
     double complex *amplitude, *part[HT_MAX_FIELDS];
     double *k; /* of waves that are carried; others: amplitude 0 */
-    struct ht_pool pool;
 };
-
-static void free_spectrum(struct spectrum *s) {
-    ht_pool_free(&s->pool);
-}
 
 /* Of the spline with coefficients exp(i theta n), its value at column 0. */
 static double spline_symbol(double theta) {
@@ -438,15 +433,15 @@ static void set_parts(const struct ht_fd_incidence *in, const struct ht_problem 
 }
 
 static enum ht_err make_spectrum(const struct ht_fd_incidence *in, const struct ht_problem *problem,
-                                 int bits, struct spectrum *out) {
+                                 int bits, struct ht_pool *pool, struct spectrum *out) {
     const int64_t n = (int64_t)1 << bits;
     struct ht_pair pair = {.nfields = 0};
     out->bits = bits;
-    TRY(HT_TAKE(&out->pool, out->amplitude, n));
-    TRY(HT_TAKE(&out->pool, out->k, n / 2));
+    TRY(HT_TAKE(pool, out->amplitude, n));
+    TRY(HT_TAKE(pool, out->k, n / 2));
     if (problem->fd.pair != HT_PAIR_NONE) ht_problem_pair(problem, &pair);
     for (int p = 0; p < HT_MAX_FIELDS; p++)
-        if (in->table[p] != NULL) TRY(HT_TAKE(&out->pool, out->part[p], n / 2));
+        if (in->table[p] != NULL) TRY(HT_TAKE(pool, out->part[p], n / 2));
     for (int64_t l = 0; l < n; l++)
         out->amplitude[l] = ht_shot_at(in->surface.shot, (double)l * problem->dt, 0) / (double)n;
     ht_fourier(bits, out->amplitude);
@@ -482,10 +477,11 @@ static void fill_column(struct ht_fd_incidence *in, const struct spectrum *s, in
 }
 
 static enum ht_err fill_tables(struct ht_fd_incidence *in, const struct ht_problem *problem) {
-    HT_ENDED(free_spectrum) struct spectrum spectrum = {.bits = 0};
+    HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
+    struct spectrum spectrum = {.bits = 0};
     int part[HT_MAX_FIELDS], parts = 0, bits = 4;
     while ((int64_t)1 << bits < in->steps + in->steps / 4) bits++;
-    TRY(make_spectrum(in, problem, bits, &spectrum));
+    TRY(make_spectrum(in, problem, bits, &pool, &spectrum));
     HT_ARRAY(double complex, work, (int64_t)1 << bits);
     for (int p = 0; p < HT_MAX_FIELDS; p++)
         if (in->table[p] != NULL) part[parts++] = p;
@@ -559,9 +555,5 @@ void ht_fd_incidence_destroy(struct ht_fd_incidence *in) {
 
 enum ht_err ht_fd_incidence_create(const struct ht_problem *problem, const struct ht_shot *shot,
                                    struct ht_fd_incidence **out) {
-    struct ht_fd_incidence *in = NULL;
-    *out = NULL;
-    TRY(HT_ALLOC(in, 1));
-    const enum ht_err err = make(problem, shot, in);
-    return HT_MADE(err, in, ht_fd_incidence_destroy, out);
+    HT_CREATE(out, make(problem, shot, *out), ht_fd_incidence_destroy);
 }

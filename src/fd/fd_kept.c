@@ -26,18 +26,20 @@ struct kept {
 
 /* Array i of the stepper's state, in which a step's own may be. */
 static struct ht_buffer **array_of(const struct ht_fd_past *past, int i) {
-    int64_t numbers;
-    return past->forward->kind->state(past->forward, i, &numbers);
+    struct ht_fd_list list = {.count = 0};
+    past->forward->kind->list(past->forward, &list);
+    return list.row[i].at;
 }
 
 /* back: to the stepper. */
 static enum ht_err move_state(struct ht_fd_stepper *s, struct state *of, bool back) {
-    struct ht_buffer **own;
-    int64_t numbers;
-    for (int i = 0; (own = s->kind->state(s, i, &numbers)) != NULL; i++)
-        if (numbers > 0)
-            TRY(s->engine.ops->copy(&s->engine, back ? of->array[i] : *own,
-                                    back ? *own : of->array[i], numbers));
+    struct ht_fd_list list = {.count = 0};
+    s->kind->list(s, &list);
+    for (int i = 0; i < list.count && (list.row[i].use & HT_FD_STATE); i++) {
+        struct ht_buffer *const own = *list.row[i].at, *const kept = of->array[i];
+        TRY(s->engine.ops->copy(&s->engine, back ? kept : own, back ? own : kept,
+                                list.row[i].numbers));
+    }
     if (!back) {
         of->level = s->level;
         of->mean = s->mean;
@@ -102,7 +104,7 @@ static enum ht_err show(struct ht_fd_past *past, int64_t n) {
         const int64_t first = segment * k->length;
         give_back(past);
         k->shown = segment;
-        TRY(segment == 0 ? s->kind->rest(s) : move_state(s, &k->state[segment], true));
+        TRY(segment == 0 ? ht_fd_rest(s) : move_state(s, &k->state[segment], true));
         s->at = first;
         TRY(keep_step(k, first));
         for (int64_t i = first + 1; i <= end_of(k, segment); i++) {
@@ -168,18 +170,18 @@ static enum ht_err choose(struct kept *k, bool store, double memory, const doubl
 enum ht_err ht_fd_kept_bytes(const struct ht_fd_past *of, double bytes[2]) {
     struct ht_fd_stepper *s = of->forward;
     const double word = (double)ht_real_size(s->engine.spec.fp64);
-    int64_t numbers;
-    bytes[0] = bytes[1] = 0;
+    bytes[0] = 0;
+    bytes[1] = word * (double)ht_fd_own_numbers(s, HT_FD_STATE);
     HT_EACH_BIT(a, of->values | of->increments) bytes[0] += word * (double)ht_fd_numbers(s);
-    for (int i = 0; s->kind->state(s, i, &numbers) != NULL; i++) bytes[1] += word * (double)numbers;
     return ht_comm_max(s->problem.grid->slab.comm, 2, bytes);
 }
 
 static enum ht_err make(struct kept *k, bool store, double memory) {
     struct ht_fd_stepper *s = k->past.forward;
     struct ht_fd_engine *e = &s->engine;
-    int64_t numbers;
+    struct ht_fd_list list = {.count = 0};
     double bytes[2];
+    s->kind->list(s, &list);
     TRY(ht_fd_kept_bytes(&k->past, bytes));
     TRY(choose(k, store, memory, bytes));
     k->past.facts.field = k->segments > 1 ? HT_GRADIENT_CHECKPOINT : HT_GRADIENT_STORE;
@@ -189,8 +191,8 @@ static enum ht_err make(struct kept *k, bool store, double memory) {
         HT_EACH_BIT(a, k->past.values | k->past.increments)
             TRY(ht_fd_array_create(e, ht_fd_numbers(s), &k->step[i][a]));
     for (int64_t i = 1; i < k->segments - 1; i++)
-        for (int j = 0; s->kind->state(s, j, &numbers) != NULL; j++)
-            if (numbers > 0) TRY(ht_fd_array_create(e, numbers, &k->state[i].array[j]));
+        for (int j = 0; j < list.count && (list.row[j].use & HT_FD_STATE); j++)
+            TRY(ht_fd_array_create(e, list.row[j].numbers, &k->state[i].array[j]));
     return HT_OK;
 }
 

@@ -52,11 +52,6 @@ void ht_fd_layers_plan(struct ht_fd_stepper *s) {
 
 enum { MEMORIES = 1 + HT_FD_MEMORIES };
 
-int64_t ht_fd_layers_words(const void *stepper) {
-    const struct ht_fd_stepper *s = stepper;
-    return MEMORIES * s->layers.sides.memory + s->layers.sides.profiles;
-}
-
 /* p0, p1, p2 and f of cl/fd_layers.cl at a point: 1/s = (alpha + i omega) / (kappa (alpha + i
  * omega) + sigma) by the trapezoidal rule, which stays stable with any sigma
  * (docs/developers/absorbing.md). Nothing where nothing is damped. */
@@ -106,9 +101,6 @@ enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
             "absorbing layers: a %s of the grid has %lld numbers, with what lies beside it; at "
             "most %lld are possible",
             s->engine.spec.dims > 2 ? "plane" : "row", (long long)apart, (long long)most);
-    for (int i = 0; i < MEMORIES && !l->sponge; i++)
-        TRY(ht_fd_array_create(&s->engine, l->sides.memory, &l->memory[i]));
-    TRY(ht_fd_array_create(&s->engine, l->sides.profiles, &l->profile));
     TRY(HT_ALLOC(profile, l->sides.profiles));
     for (int i = 0; i < l->sides.count; i++) {
         const struct ht_fd_side *side = &l->sides.side[i];
@@ -120,25 +112,12 @@ enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
     return ht_buffer_write_reals(l->profile, s->engine.spec.fp64, 0, l->sides.profiles, profile);
 }
 
-enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s) {
+enum ht_err ht_fd_layers_clear(void *stepper) {
+    struct ht_fd_stepper *s = stepper;
     struct ht_fd_layers *l = &s->layers;
     for (int i = 0; i < MEMORIES && l->sides.memory > 0 && !l->start; i++)
         TRY(ht_buffer_clear(l->memory[i]));
     l->start = l->start || l->sides.memory > 0;
-    return HT_OK;
-}
-
-/* As after data of zeros. */
-enum ht_err ht_fd_start_at_rest(void *self) {
-    struct ht_fd_stepper *s = self;
-    s->level = 0;
-    s->mean = NAN;
-    s->since = s->at = 0;
-    TRY(ht_fd_layers_clear(s));
-    for (int a = 0; a < HT_FD_NAMES; a++) {
-        TRY(ht_buffer_clear(s->values[a]));
-        ht_halo_overwritten(&s->r.state, a);
-    }
     return HT_OK;
 }
 
@@ -149,14 +128,6 @@ static int64_t first_number(const struct ht_fd_stepper *s, const struct ht_fd_si
     for (int k = 0; k < 3; k++)
         if (k != side->axis) first += s->box.begin[k] * side->pitch[k];
     return first;
-}
-
-/* The memory of a side in the grid's plane m, or what a side along x3 has at a depth. */
-static enum ht_err write_chunk(struct ht_fd_stepper *s, const struct ht_fd_side *side, int64_t m,
-                               struct ht_buffer *to, const double *values) {
-    const int64_t plane = side->axis == 2 ? m : m - s->own.first, count = side->pitch[2];
-    return ht_buffer_write_reals(to, s->engine.spec.fp64, first_number(s, side) + plane * count,
-                                 count, values);
 }
 
 /* All ranks name all sides; along x3 a rank may have none of one. */
@@ -187,45 +158,40 @@ void ht_fd_layers_archive(struct ht_fd_stepper *s, struct ht_archive *archive) {
     }
 }
 
-/* Planes along x3: of a side at the upper end half points count from the node above them. */
-static enum ht_err put_plane(struct ht_fd_stepper *s, const struct ht_fd_side *side, int64_t m,
-                             const double *node, double *half, int64_t count) {
-    const int64_t far = s->problem.grid->cells[2];
-    const int64_t depth = side->side == 0 ? m : far - m;
-    const int64_t behind = side->side == 0 ? m : far - m - 1;
-    if (depth < side->cells) TRY(write_chunk(s, side, depth, s->layers.memory[HT_FD_NODES], node));
-    if (behind < 0 || behind >= side->cells) return HT_OK;
-    for (int64_t i = 0; i < count && side->side == 1; i++) half[i] = -half[i];
-    return write_chunk(s, side, behind, s->layers.memory[HT_FD_HALVES], half);
+/* Values at nodes of own plane m, or at the half points above them, which are counted from the wall
+ * and turn their sign with its side: of a side along x3 all of them are in one row of its memory.
+ */
+static enum ht_err put_side(struct ht_fd_stepper *s, const struct ht_fd_side *side, int64_t m,
+                            bool half, const double *values) {
+    const int k = side->axis;
+    const int64_t n1 = s->box.end[0] - s->box.begin[0], n2 = s->box.end[1] - s->box.begin[1];
+    const int64_t far = s->problem.grid->cells[k] - half, count = side->pitch[2];
+    const int64_t row = k < 2 ? m - s->own.first : side->side == 0 ? m : far - m;
+    if (k == 2 && (row < 0 || row >= side->cells)) return HT_OK;
+    HT_ARRAY(double, chunk, count);
+    for (int64_t n = 0; n < n1 * n2; n++) {
+        const int64_t at[2] = {n % n1, n / n1};
+        const int64_t depth = k == 2 ? row : side->side == 0 ? at[k] : far - at[k];
+        int64_t to = 0;
+        if (depth < 0 || depth >= side->cells) continue;
+        for (int j = 0; j < 2; j++)
+            to += j != k   ? at[j] * side->pitch[j]
+                  : j == 0 ? ht_fd_side_entry(side, depth)
+                           : depth * side->pitch[j];
+        chunk[to] = half && side->side == 1 ? -values[n] : values[n];
+    }
+    return ht_buffer_write_reals(s->layers.memory[half ? HT_FD_HALVES : HT_FD_NODES],
+                                 s->engine.spec.fp64, first_number(s, side) + row * count, count,
+                                 chunk);
 }
 
 enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m, const double *node,
-                             double *half) {
-    const int64_t n[2] = {s->box.end[0] - s->box.begin[0], s->box.end[1] - s->box.begin[1]};
-    for (int i = 0; i < s->layers.sides.count; i++) {
+                             const double *half) {
+    for (int i = 0; i < s->layers.sides.count && !s->layers.sponge; i++) {
         const struct ht_fd_side *side = &s->layers.sides.side[i];
-        if (side->axis != axis || s->layers.sponge) continue;
-        if (axis == 2) {
-            TRY(put_plane(s, side, m, node, half, n[0] * n[1]));
-            continue;
-        }
-        HT_ARRAY(double, chunk, 2 * side->pitch[2]);
-        /* Of depth `depth` of a line of the plane. */
-        double *halves = chunk + side->pitch[2];
-        const int across = 1 - side->axis;
-        const int64_t along[2] = {1, n[0]};
-        const int64_t wall = side->side == 0 ? 0 : n[side->axis] - 1;
-        const int way = side->side == 0 ? 1 : -1;
-        for (int64_t k = 0; k < n[across]; k++)
-            for (int64_t j = 0; j < side->cells; j++) {
-                const int64_t to = side->axis == 0 ? k * side->cells + ht_fd_side_entry(side, j)
-                                                   : j * side->pitch[1] + k;
-                const int64_t from = (wall + way * j) * along[side->axis] + k * along[across];
-                chunk[to] = node[from];
-                halves[to] = way > 0 ? half[from] : -half[from - along[side->axis]];
-            }
-        TRY(write_chunk(s, side, m, s->layers.memory[HT_FD_NODES], chunk));
-        TRY(write_chunk(s, side, m, s->layers.memory[HT_FD_HALVES], chunk + side->pitch[2]));
+        if (side->axis != axis) continue;
+        TRY(put_side(s, side, m, false, node));
+        TRY(put_side(s, side, m, true, half));
     }
     return HT_OK;
 }
@@ -306,38 +272,31 @@ static double complex rest(const struct line *l, const double complex *u, int i)
     return l->nu2 * (back * sum - l->across * u[i]) - (gain - 1 / l->z) * (l->z - 1) * u[i];
 }
 
-/* a x = b by elimination; x in b. */
-static void solve(int n, double complex *a, double complex *b) {
+/* Of a x = b, b column n of a, by elimination: the last x. */
+static double complex solve_last(int n, double complex *a) {
     for (int k = 0; k < n; k++) {
         int best = k;
         for (int i = k + 1; i < n; i++)
-            if (cabs(a[i * n + k]) > cabs(a[best * n + k])) best = i;
-        for (int j = 0; j <= n && best != k; j++) {
-            double complex *x = j < n ? &a[k * n + j] : &b[k];
-            double complex *y = j < n ? &a[best * n + j] : &b[best];
-            const double complex swap = *x;
-            *x = *y;
-            *y = swap;
+            if (cabs(a[i * (n + 1) + k]) > cabs(a[best * (n + 1) + k])) best = i;
+        double complex *row = &a[k * (n + 1)];
+        for (int j = k; j <= n && best != k; j++) {
+            const double complex swap = row[j];
+            row[j] = a[best * (n + 1) + j];
+            a[best * (n + 1) + j] = swap;
         }
-        const double complex pivot = 1 / a[k * n + k];
         for (int i = k + 1; i < n; i++) {
-            const double complex f = a[i * n + k] * pivot;
-            if (f == 0) continue;
-            for (int j = k; j < n; j++) a[i * n + j] -= f * a[k * n + j];
-            b[i] -= f * b[k];
+            const double complex f = a[i * (n + 1) + k] * (1 / row[k]);
+            for (int j = k; j <= n && f != 0; j++) a[i * (n + 1) + j] -= f * row[j];
         }
     }
-    for (int k = n - 1; k >= 0; k--) {
-        for (int j = k + 1; j < n; j++) b[k] -= a[k * n + j] * b[j];
-        b[k] /= a[k * n + k];
-    }
+    return a[n * (n + 1) - 1] / a[n * (n + 1) - 2];
 }
 
 /* Nodes 1 .. n - 1 are unknown, as is what goes; nodes from n on are known. */
 static double returned(const struct line *l, int n, double k1) {
     const int reach = 2 * l->wide.radius, all = n + reach + 1;
     double complex u[MOST_UNKNOWN + 2 * HT_FD_RADIUS + 1];
-    double complex a[MOST_UNKNOWN * MOST_UNKNOWN], b[MOST_UNKNOWN];
+    double complex a[MOST_UNKNOWN * (MOST_UNKNOWN + 1)];
     for (int j = 0; j <= n; j++) {
         memset(u, 0, sizeof u);
         if (j < n - 1) u[j + 1] = 1;
@@ -345,11 +304,10 @@ static double returned(const struct line *l, int n, double k1) {
         for (int i = 0; i < n; i++) {
             const bool apart = j < n - 1 && (i > j + reach || j > i + reach);
             const double complex r = apart ? 0 : rest(l, u, i + 1);
-            *(j < n ? &a[i * n + j] : &b[i]) = j < n ? r : -r;
+            a[i * (n + 1) + j] = j < n ? r : -r;
         }
     }
-    solve(n, a, b);
-    return cabs(b[n - 1]);
+    return cabs(solve_last(n, a));
 }
 
 /* A thicker layer than MOST_CELLS reflects no more than one of so many with the same R, which is

@@ -204,11 +204,6 @@ static enum ht_err plain_sums(HT_UNUSED struct ht_fd_engine *e, const struct ht_
 
 /* ---- sources ---- */
 
-static enum ht_err plain_amplitudes(HT_UNUSED struct ht_fd_engine *e,
-                                    HT_UNUSED struct ht_fd_injection *in) {
-    return HT_OK;
-}
-
 static enum ht_err plain_inject(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
                                 int64_t last, int64_t row, struct ht_buffer *x,
                                 struct ht_buffer *y) {
@@ -831,7 +826,6 @@ const struct ht_fd_engine_ops ht_fd_plain_ops = {
     .ghosts = plain_ghosts,
     .work = plain_work,
     .sums = plain_sums,
-    .amplitudes = plain_amplitudes,
     .inject = plain_inject,
     .correlate = plain_correlate,
     .product = plain_product,

@@ -290,9 +290,8 @@ enum ht_err ht_differences_sampler_list(const struct ht_plan *plan, struct ht_sa
     for (int64_t t = 0; t < out->traces; t++) {
         const struct ht_trace trace = ht_trace_at(plan->receivers, t);
         const unsigned parity = plan->eq.field[trace.reading.field].parity;
-        struct ht_grid grid = *out->grid;
-        for (int k = 0; k < 3 && plan->problem.early != 0; k++)
-            grid.shift[k] = parity >> k & 1u ? 0.5 : 0;
+        const struct ht_grid grid =
+            ht_grid_places(out->grid, plan->problem.early != 0 ? parity : 0);
         struct ht_sampler_row row = {.field = trace.reading.field, .pattern = out->shape.patterns};
         const int64_t n1 = ht_grid_nodes(out->grid, HT_PRIMARY, 0);
         struct ht_point_axis axis[3];

@@ -190,7 +190,7 @@ enum ht_err ht_differences_start(const struct ht_plan *plan, HT_UNUSED struct ht
                                  HT_UNUSED const struct ht_tuning *tuning,
                                  const struct ht_stepper *stepper) {
     struct ht_fd_stepper *fd = ht_fd_stepper_of(stepper);
-    if (plan->solution->rest) return fd->kind->rest(fd);
+    if (plan->solution->rest) return ht_fd_rest(fd);
     struct ht_buffer *const *v = fd->values;
     HT_ENDED(end) struct start s = {.plan = plan, .fd = fd};
     struct ht_progress progress;
@@ -242,8 +242,9 @@ static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy, struct h
 
 /* ---- with layers ---- */
 
-void ht_fd_part_cut(const struct ht_fd_stepper *s, int k, int side, bool inside,
-                    struct ht_fd_part *part) {
+/* The nodes of the layer at a side remain, or else those of none there. */
+static void cut_part(const struct ht_fd_stepper *s, int k, int side, bool inside,
+                     struct ht_fd_part *part) {
     const int64_t cells = s->problem.layers->side[k][side].cells;
     const int64_t first = s->box.begin[k] - (k == 2 ? s->own.first : 0);
     const int64_t past = first + s->problem.grid->cells[k] + 1 - cells;
@@ -256,11 +257,18 @@ void ht_fd_part_cut(const struct ht_fd_stepper *s, int k, int side, bool inside,
     part->ends.half[k][below ? 1 : 0] = false;
 }
 
-void ht_fd_part_open(const struct ht_fd_stepper *s, struct ht_fd_part *part) {
-    *part = (struct ht_fd_part){s->box, s->ends};
-    for (int n = 0; n < 2 * s->engine.spec.dims; n++)
-        if (s->problem.layers->side[n / 2][n % 2].cells > 0)
-            ht_fd_part_cut(s, n / 2, n % 2, false, part);
+bool ht_fd_part_layer(const struct ht_fd_stepper *s, int n, struct ht_fd_part *out) {
+    *out = (struct ht_fd_part){s->box, s->ends};
+    if (s->problem.layers == NULL || s->problem.layers->side[n / 2][n % 2].cells == 0) return false;
+    cut_part(s, n / 2, n % 2, true, out);
+    return true;
+}
+
+struct ht_fd_part ht_fd_part_open(const struct ht_fd_stepper *s) {
+    struct ht_fd_part part = {s->box, s->ends}, layer;
+    for (int n = 0; n < 6; n++)
+        if (ht_fd_part_layer(s, n, &layer)) cut_part(s, n / 2, n % 2, false, &part);
+    return part;
 }
 
 /* Of a node outside of layers all its energy counts, as differences, so that parts have one; inside
@@ -274,11 +282,11 @@ static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out, stru
                                      .u = s->values[HT_FD_U],
                                      .out = s->z};
     struct ht_buffer *const d = s->values[HT_FD_D];
-    struct ht_fd_part inner;
-    struct ht_measure dz, dd, slopes, rate;
+    const struct ht_fd_part inner = ht_fd_part_open(s);
+    struct ht_fd_part layer;
+    struct ht_measure dz, dd, slopes, rate, sum;
     double half = 1 / (2 * dt * dt);
     for (int k = 0; k < s->engine.spec.dims; k++) half *= s->problem.grid->h[k];
-    ht_fd_part_open(s, &inner);
     TRY(apply_alone(s, u)); /* and u's ghosts */
     TRY(ht_fd_total(s, &inner, d, s->z, &dz));
     TRY(ht_fd_total(s, &inner, d, d, &dd));
@@ -286,11 +294,8 @@ static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out, stru
     TRY(ht_fd_total(s, &inner, s->z, s->z, &slopes));
     TRY(ht_fd_total(s, NULL, d, d, &rate));
     out->energy = half * (dd.sum + dz.sum + slopes.mean + (rate.sum - dd.sum));
-    for (int n = 0; n < 2 * s->engine.spec.dims; n++) {
-        struct ht_fd_part layer = {s->box, s->ends};
-        struct ht_measure sum;
-        if (s->problem.layers->side[n / 2][n % 2].cells == 0) continue;
-        ht_fd_part_cut(s, n / 2, n % 2, true, &layer);
+    for (int n = 0; n < 6; n++) {
+        if (!ht_fd_part_layer(s, n, &layer)) continue;
         TRY(ht_fd_total(s, &layer, d, d, &sum));
         out->layer[n / 2][n % 2] = half * sum.sum;
     }

@@ -143,7 +143,7 @@ static bool is_own(const struct ht_shot *shot) {
 
 static void set_from(struct making *m, int from) {
     m->from = from;
-    for (int k = 0; k < 3; k++) m->grid.shift[k] = m->pair->parity[from] >> k & 1u ? 0.5 : 0;
+    m->grid = ht_grid_places(m->s->problem.grid, m->pair->parity[from]);
 }
 
 /* ---- receivers as sources of an adjoint run ---- */
@@ -632,8 +632,8 @@ static double given_row(const struct ht_fd_injection *in, bool turned, int64_t s
     return largest;
 }
 
-enum ht_err ht_fd_injections_step(struct ht_fd_stepper *s,
-                                  struct ht_fd_injection *const list[HT_MAX_FIELDS]) {
+void ht_fd_injections_step(struct ht_fd_stepper *s,
+                           struct ht_fd_injection *const list[HT_MAX_FIELDS]) {
     for (int f = 0; f < HT_MAX_FIELDS; f++) {
         const struct ht_pair *pair = pair_of(s);
         const bool turned = pair != &ONE && group_of(pair, f) == 0;
@@ -647,9 +647,8 @@ enum ht_err ht_fd_injections_step(struct ht_fd_stepper *s,
                                                   : given_row(in, turned, n, row);
             if (in->push != NULL) in->push[n - in->first] = push;
         }
-        TRY(s->engine.ops->amplitudes(&s->engine, in));
+        in->fresh = true;
     }
-    return HT_OK;
 }
 
 void ht_fd_injections_give(struct ht_fd_injection *const list[HT_MAX_FIELDS], const double *given,

@@ -78,17 +78,45 @@ enum ht_err ht_fd_array_create(const struct ht_fd_engine *e, int64_t numbers,
     return ht_buffer_create_zeros(e->device, numbers * ht_real_size(e->spec.fp64), out);
 }
 
-/* u, d, w, z, a, and b where density varies. */
-static int list_arrays(void *self, struct ht_buffer **list[HT_FD_MOST_ARRAYS], int *state) {
+void ht_fd_list_add(struct ht_fd_list *list, struct ht_buffer **at, int64_t numbers, unsigned use) {
+    if (numbers == 0) return;
+    list->row[list->count].at = at;
+    list->row[list->count].numbers = numbers;
+    list->row[list->count++].use = use;
+}
+
+/* u, d, w, z, what layers have, a, and b where density varies. */
+static void list_arrays(void *self, struct ht_fd_list *out) {
     struct ht_fd_stepper *s = self;
-    int count = 0;
-    for (int a = 0; a < HT_FD_NAMES; a++) list[count++] = &s->values[a];
-    list[count++] = &s->z;
-    *state = count;
-    list[count++] = &s->law.a;
+    struct ht_fd_layers *l = &s->layers;
+    const int64_t numbers = ht_fd_numbers(s);
+    ht_fd_list_add(out, &s->values[HT_FD_U], numbers, HT_FD_STATE);
+    ht_fd_list_add(out, &s->values[HT_FD_D], numbers, HT_FD_STATE);
+    ht_fd_list_add(out, &l->memory[HT_FD_HALVES], l->sides.memory, HT_FD_STATE | HT_FD_LAYER);
+    ht_fd_list_add(out, &l->memory[HT_FD_NODES], l->sides.memory, HT_FD_STATE | HT_FD_LAYER);
+    ht_fd_list_add(out, &l->memory[HT_FD_BEFORE], l->sides.memory, HT_FD_LAYER);
+    ht_fd_list_add(out, &l->profile, l->sides.profiles, HT_FD_LAYER);
+    ht_fd_list_add(out, &s->values[HT_FD_W], numbers, HT_FD_SCRATCH);
+    ht_fd_list_add(out, &s->z, numbers, HT_FD_SCRATCH);
+    ht_fd_list_add(out, &s->law.a, numbers, HT_FD_MEDIUM);
     for (int k = 0; s->engine.spec.density && k < s->engine.spec.dims; k++)
-        list[count++] = &s->law.b[k];
-    return count;
+        ht_fd_list_add(out, &s->law.b[k], numbers, HT_FD_MEDIUM);
+}
+
+int64_t ht_fd_own_numbers(struct ht_fd_stepper *s, unsigned use) {
+    struct ht_fd_list list = {.count = 0};
+    int64_t numbers = 0;
+    s->kind->list(s, &list);
+    for (int i = 0; i < list.count; i++)
+        if (use != 0 ? list.row[i].use & use : !(list.row[i].use & HT_FD_MEDIUM))
+            numbers += list.row[i].numbers;
+    return numbers;
+}
+
+static struct ht_buffer *find_array(const void *self, enum ht_subgrid subgrid,
+                                    HT_UNUSED int field) {
+    const struct ht_fd_stepper *s = self;
+    return s->values[subgrid == HT_PRIMARY ? HT_FD_U : HT_FD_D];
 }
 
 static struct ht_buffer **find_sent(void *self, int array, int i) {
@@ -123,17 +151,14 @@ struct ht_budget ht_differences_stepper_budget(const struct ht_problem *problem,
     const struct ht_fd_engine engine = {.spec = ht_fd_spec_of(problem, tuning->fp64)};
     const struct ht_fd_kind *kind = kind_of(problem);
     const int64_t word = ht_real_size(tuning->fp64);
-    struct ht_buffer **list[HT_FD_MOST_ARRAYS];
     struct ht_pair_stepper memory = {.spares = 0};
     struct ht_fd_stepper *s = &memory.fd; /* of either kind */
     struct ht_halo halo = {.parts = 0};
     int64_t message = 0;
-    int state;
     kind->plan(problem, &engine, s);
-    const int64_t bytes = ht_fd_numbers(s) * word, layers = kind->layers_words(s) * word;
-    const int count = kind->list(s, list, &state);
-    struct ht_budget b = {
-        .state = state * bytes + layers, .layers = layers, .medium = (count - state) * bytes};
+    struct ht_budget b = {.state = word * ht_fd_own_numbers(s, 0),
+                          .layers = word * ht_fd_own_numbers(s, HT_FD_LAYER),
+                          .medium = word * ht_fd_own_numbers(s, HT_FD_MEDIUM)};
     for (int group = 0; group < 2; group++)
         if (ht_pair_faces_use(problem->fd.faces, group))
             b.medium += ht_pair_met_bytes(&memory.pair, group, tuning->fp64,
@@ -144,7 +169,7 @@ struct ht_budget ht_differences_stepper_budget(const struct ht_problem *problem,
         b.sent = ht_halo_sent(problem, &halo);
     }
     b.total = b.state + b.medium + b.messages;
-    b.largest_buffer = ht_most(bytes, message);
+    b.largest_buffer = ht_most(ht_fd_numbers(s) * word, message);
     return b;
 }
 
@@ -545,7 +570,7 @@ enum ht_err ht_fd_before(void *self, HT_UNUSED enum ht_subgrid from) {
     struct ht_fd_injection *in = s->injection[0];
     TRY(keep_mean(s));
     if (s->back) TRY(s->shell->need(s->shell));
-    TRY(ht_fd_injections_step(s, s->injection));
+    ht_fd_injections_step(s, s->injection);
     if (in == NULL || in->whole == NULL) return HT_OK;
     /* What it adds to the sum of d / a. */
     const double *row = in->table + in->each * (s->at - in->first) * in->columns;
@@ -624,35 +649,53 @@ enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_buffer *array, 
     return HT_OK;
 }
 
-static enum ht_fd_name name_of(enum ht_subgrid subgrid) {
-    return subgrid == HT_PRIMARY ? HT_FD_U : HT_FD_D;
+/* Fields that there are arrays of. */
+static unsigned fields_of(const struct ht_fd_stepper *s) {
+    const struct ht_equations *eq = s->problem.eq;
+    return s->problem.fd.pair == HT_PAIR_NONE ? 1u << eq->second_order.field
+                                              : (1u << eq->nfields) - 1;
 }
 
-static enum ht_err fd_put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
-                          const double *coefs) {
-    struct ht_fd_stepper *s = self;
-    const int field = s->problem.eq->second_order.field;
-    const int64_t part = ht_grid_plane(s->problem.grid, HT_PRIMARY);
-    if (subgrid == HT_PRIMARY) {
-        /* The array holds u itself again: all ranks put data together. */
-        const double level = s->level;
-        s->level = 0;
-        TRY(level != 0 ? shift(s, HT_FD_U, level) : HT_OK);
-    }
+/* Data come, of all ranks together: u's array holds u itself again. */
+static enum ht_err begin(struct ht_fd_stepper *s) {
+    const double level = s->level;
+    s->level = 0;
     s->mean = NAN;
     s->since = s->at = 0;
-    TRY(ht_fd_layers_clear(s));
-    ht_halo_overwritten(&s->r.state, (int)name_of(subgrid));
-    return ht_fd_move_planes(s, s->values[name_of(subgrid)], first, last,
-                             coefs + field * part * (last - first), NULL);
+    TRY(level != 0 ? shift(s, HT_FD_U, level) : HT_OK);
+    return s->kind->forget(s);
 }
 
-static enum ht_err fd_get(void *self, enum ht_subgrid subgrid, HT_UNUSED int field,
-                          HT_UNUSED int count, int64_t first, int64_t last, double *out) {
+enum ht_err ht_fd_rest(struct ht_fd_stepper *s) {
+    struct ht_buffer **sent;
+    s->level = 0;
+    TRY(begin(s));
+    for (int a = 0; a < HT_ARRAYS; a++) {
+        for (int i = 0; (sent = s->kind->sent(s, a, i)) != NULL; i++) TRY(ht_buffer_clear(*sent));
+        ht_halo_overwritten(&s->r.state, a);
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_fd_put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
+                      const double *coefs) {
     struct ht_fd_stepper *s = self;
-    TRY(ht_fd_move_planes(s, s->values[name_of(subgrid)], first, last, NULL, out));
-    const int64_t plane = ht_grid_plane(s->problem.grid, HT_PRIMARY);
-    for (int64_t n = 0; subgrid == HT_PRIMARY && n < plane * (last - first); n++)
+    const int64_t part = ht_grid_plane(s->problem.grid, HT_PRIMARY) * (last - first);
+    const unsigned fields = fields_of(s);
+    TRY(begin(s));
+    for (int a = 0; a < 2; a++) ht_halo_overwritten(&s->r.state, a);
+    HT_EACH_BIT(f, fields)
+        TRY(ht_fd_move_planes(s, s->kind->array(s, subgrid, f), first, last, coefs + f * part,
+                              NULL));
+    return HT_OK;
+}
+
+enum ht_err ht_fd_get(void *self, enum ht_subgrid subgrid, int field, HT_UNUSED int count,
+                      int64_t first, int64_t last, double *out) {
+    struct ht_fd_stepper *s = self;
+    const int64_t values = ht_grid_plane(s->problem.grid, HT_PRIMARY) * (last - first);
+    TRY(ht_fd_move_planes(s, s->kind->array(s, subgrid, field), first, last, NULL, out));
+    for (int64_t n = 0; subgrid == HT_PRIMARY && s->level != 0 && n < values; n++)
         out[n] += s->level;
     return HT_OK;
 }
@@ -676,15 +719,6 @@ static void fd_archive(void *self, struct ht_archive *archive) {
 
 /* ---- making ---- */
 
-static struct ht_buffer **state_array(void *self, int i, int64_t *numbers) {
-    struct ht_fd_stepper *s = self;
-    struct ht_buffer **const list[] = {&s->values[HT_FD_U], &s->values[HT_FD_D],
-                                       &s->layers.memory[HT_FD_HALVES],
-                                       &s->layers.memory[HT_FD_NODES]};
-    *numbers = i < 2 ? ht_fd_numbers(s) : s->layers.sides.memory;
-    return i < 4 ? list[i] : NULL;
-}
-
 enum ht_err ht_fd_aim(void *self, const struct ht_problem *problem) {
     struct ht_fd_stepper *s = self;
     ht_fd_sources_destroy(s);
@@ -694,21 +728,16 @@ enum ht_err ht_fd_aim(void *self, const struct ht_problem *problem) {
     return ht_fd_sources_create(s);
 }
 
-static void release(void *self) {
-    struct ht_fd_stepper *s = self;
-    for (int i = 0; i <= HT_FD_MEMORIES; i++) ht_buffer_destroy(s->layers.memory[i]);
-    ht_buffer_destroy(s->layers.profile);
-}
-
 void ht_fd_destroy(void *self) {
     struct ht_fd_stepper *s = self;
-    struct ht_buffer **list[HT_FD_MOST_ARRAYS];
-    int state;
+    struct ht_fd_list list = {.count = 0};
     ht_runner_free(&s->r);
-    const int count = s->kind->list(s, list, &state);
-    for (int i = (s->beside != NULL ? state : count) - 1; i >= 0; i--) ht_buffer_destroy(*list[i]);
+    s->kind->list(s, &list);
+    for (int i = 0; i < list.count; i++)
+        if (s->beside == NULL || !(list.row[i].use & HT_FD_MEDIUM))
+            ht_buffer_destroy(*list.row[i].at);
     ht_fd_sources_destroy(s);
-    s->kind->release(s);
+    if (s->kind->release != NULL) s->kind->release(s);
     free(s);
 }
 
@@ -731,8 +760,10 @@ void ht_fd_absolute(void *self) {
     s->engine.absolute = true;
 }
 
-void ht_fd_arrays(const struct ht_fd_stepper *s, struct ht_arrays *out) {
+void ht_fd_arrays(const void *self, struct ht_arrays *out) {
     static const int first = 0;
+    const struct ht_fd_stepper *s = self;
+    const unsigned fields = fields_of(s);
     *out = (struct ht_arrays){.device = s->engine.device,
                               .fp64 = s->engine.spec.fp64,
                               .block = 1,
@@ -742,12 +773,7 @@ void ht_fd_arrays(const struct ht_fd_stepper *s, struct ht_arrays *out) {
                               .level = s->level,
                               .variant =
                                   s->engine.kernels != NULL ? s->engine.kernels->variant : NULL};
-}
-
-static void fd_arrays(const void *self, struct ht_arrays *out) {
-    const struct ht_fd_stepper *s = self;
-    ht_fd_arrays(s, out);
-    out->u[HT_PRIMARY][s->problem.eq->second_order.field] = s->values[HT_FD_U];
+    HT_EACH_BIT(f, fields) out->u[HT_PRIMARY][f] = s->kind->array(s, HT_PRIMARY, f);
 }
 
 static enum ht_err fd_keep(void *self, unsigned what, const struct ht_fd_keep *keep) {
@@ -807,41 +833,31 @@ const struct ht_fd_kind ht_fd_kind = {
                         [HT_TASK_RESTORE] = run_restore,
                         [HT_TASK_RECORD] = run_record},
                HT_FD_RUNNER_OPS},
-    .ops = {.put = fd_put,
-            .get = fd_get,
-            .archive = fd_archive,
-            .arrays = fd_arrays,
-            .keep = fd_keep,
-            HT_FD_STEPPER_OPS},
+    .ops = {.archive = fd_archive, .keep = fd_keep, HT_FD_STEPPER_OPS},
     .plan = ht_fd_stepper_plan,
     .sequences = HT_FD_SEQUENCES,
     .passes = ht_fd_passes,
     .list = list_arrays,
     .sent = find_sent,
-    .layers_words = ht_fd_layers_words,
-    .rest = ht_fd_start_at_rest,
-    .state = state_array,
+    .array = find_array,
+    .forget = ht_fd_layers_clear,
     .fill = fill_rest,
-    .release = release,
 };
 
 static enum ht_err make(struct ht_fd_stepper *s) {
     struct ht_partition *p = &s->r.partition;
-    struct ht_buffer **list[HT_FD_MOST_ARRAYS];
-    int state;
+    struct ht_fd_list list = {.count = 0}, medium = {.count = 0};
     TRY(HT_ALLOC(p->targets[HT_PRIMARY], 1));
     p->targets[HT_PRIMARY][0].box = p->window[HT_PRIMARY].held;
     p->count[HT_PRIMARY] = 1;
     TRY(ht_runner_make(&s->r, &s->kind->runner, &s->problem, s->engine.device));
-    const int count = s->kind->list(s, list, &state);
-    for (int i = 0; i < (s->beside != NULL ? state : count); i++)
-        TRY(ht_fd_array_create(&s->engine, ht_fd_numbers(s), list[i]));
-    if (s->beside != NULL) {
-        struct ht_buffer **medium[HT_FD_MOST_ARRAYS];
-        int other;
-        s->kind->list(s->beside, medium, &other);
-        for (int i = state; i < count; i++) *list[i] = *medium[other + i - state];
-    }
+    s->kind->list(s, &list);
+    if (s->beside != NULL) s->kind->list(s->beside, &medium);
+    for (int i = 0; i < list.count; i++)
+        if (s->beside == NULL || !(list.row[i].use & HT_FD_MEDIUM))
+            TRY(ht_fd_array_create(&s->engine, list.row[i].numbers, list.row[i].at));
+        else
+            *list.row[i].at = *medium.row[medium.count - list.count + i].at;
     TRY(s->kind->fill(s));
     return s->beside != NULL ? HT_OK : ht_fd_sources_create(s);
 }

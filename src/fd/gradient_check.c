@@ -27,10 +27,8 @@ static enum ht_err refuse_near(const struct ht_plan *plan, const char *key, cons
 
 /* With the places of a field's values in place of nodes. */
 static struct ht_grid grid_of(const struct ht_plan *plan, int field) {
-    struct ht_grid grid = plan->grid;
-    for (int k = 0; k < 3 && plan->problem.fd.pair != HT_PAIR_NONE; k++)
-        grid.shift[k] = plan->eq.field[field].parity >> k & 1u ? 0.5 : 0;
-    return grid;
+    const bool pair = plan->problem.fd.pair != HT_PAIR_NONE;
+    return ht_grid_places(&plan->grid, pair ? plan->eq.field[field].parity : 0);
 }
 
 static enum ht_err check_receivers(const struct ht_plan *plan) {

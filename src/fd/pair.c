@@ -133,7 +133,8 @@ static enum ht_err run_inject(void *self, const struct ht_task *task) {
 /* ---- data ---- */
 
 /* Layers and losses forget what steps have left. */
-static enum ht_err forget(struct ht_pair_stepper *s) {
+static enum ht_err forget(void *self) {
+    struct ht_pair_stepper *s = self;
     for (int i = 0; s->remembers && i < s->pair.npartners; i++)
         TRY(ht_buffer_clear(s->on.partner[i]));
     for (int group = 0; s->remembers && s->layers.memory > 0 && group < 2; group++)
@@ -142,38 +143,10 @@ static enum ht_err forget(struct ht_pair_stepper *s) {
     return HT_OK;
 }
 
-static enum ht_err rest(void *self) {
-    struct ht_pair_stepper *s = self;
-    s->fd.at = 0;
-    for (int f = 0; f < s->pair.nfields; f++) TRY(ht_buffer_clear(s->on.field[f]));
-    for (int group = 0; group < 2; group++) ht_halo_overwritten(&s->fd.r.state, group);
-    return forget(s);
-}
-
-static struct ht_buffer **state_array(void *self, int i, int64_t *numbers) {
-    struct ht_pair_stepper *s = self;
-    const int more = i - s->pair.nfields;
-    *numbers = more < 0 ? ht_fd_numbers(&s->fd) : s->layers.memory;
-    return more < 0 ? &s->on.field[i] : more < 2 ? &s->on.memory[more] : NULL;
-}
-
-static enum ht_err put(void *self, HT_UNUSED enum ht_subgrid subgrid, int64_t first, int64_t last,
-                       const double *values) {
-    struct ht_pair_stepper *s = self;
-    const int64_t part = ht_grid_plane(s->fd.problem.grid, HT_PRIMARY) * (last - first);
-    TRY(forget(s));
-    s->fd.at = 0;
-    for (int group = 0; group < 2; group++) ht_halo_overwritten(&s->fd.r.state, group);
-    for (int f = 0; f < s->pair.nfields; f++)
-        TRY(ht_fd_move_planes(&s->fd, s->on.field[f], first, last, values + f * part, NULL));
-    return HT_OK;
-}
-
-static enum ht_err get(void *self, HT_UNUSED enum ht_subgrid subgrid, int field, int count,
-                       int64_t first, int64_t last, double *out) {
-    struct ht_pair_stepper *s = self;
-    REQUIRE(count == 1, HT_ERR_INTERNAL, "finite differences hold values only");
-    return ht_fd_move_planes(&s->fd, s->on.field[field], first, last, NULL, out);
+static struct ht_buffer *find_array(const void *self, HT_UNUSED enum ht_subgrid subgrid,
+                                    int field) {
+    const struct ht_pair_stepper *s = self;
+    return s->on.field[field];
 }
 
 /* ---- checkpoints ---- */
@@ -224,25 +197,26 @@ static void archive(void *self, struct ht_archive *archive) {
     for (int group = 0; group < 2; group++) ht_halo_overwritten(&s->fd.r.state, group);
 }
 
-static void arrays(const void *self, struct ht_arrays *out) {
-    const struct ht_pair_stepper *s = self;
-    ht_fd_arrays(&s->fd, out);
-    for (int f = 0; f < s->pair.nfields; f++) out->u[HT_PRIMARY][f] = s->on.field[f];
-}
-
 /* ---- memory ---- */
 
-/* Fields, partners, spares but beside another stepper, coefficients that vary. */
-static int list_arrays(void *self, struct ht_buffer **list[HT_FD_MOST_ARRAYS], int *state) {
+/* Fields, what layers have, partners, spares but beside another stepper, coefficients that vary. */
+static void list_arrays(void *self, struct ht_fd_list *out) {
     struct ht_pair_stepper *s = self;
-    int count = 0;
-    for (int f = 0; f < s->pair.nfields; f++) list[count++] = &s->on.field[f];
-    for (int i = 0; i < s->pair.npartners; i++) list[count++] = &s->on.partner[i];
-    for (int i = 0; s->fd.beside == NULL && i < s->spares; i++) list[count++] = &s->spare[i];
-    *state = count;
+    const int64_t numbers = ht_fd_numbers(&s->fd);
+    const int64_t more = s->damping != HT_PAIR_UNDAMPED ? HT_PAIR_BEYOND : 0;
+    for (int f = 0; f < s->pair.nfields; f++)
+        ht_fd_list_add(out, &s->on.field[f], numbers, HT_FD_STATE);
+    for (int group = 0; group < 2; group++)
+        ht_fd_list_add(out, &s->on.memory[group], s->layers.memory + more,
+                       HT_FD_STATE | HT_FD_LAYER);
+    ht_fd_list_add(out, &s->on.profile, s->layers.profiles + more, HT_FD_LAYER);
+    for (int i = 0; i < s->pair.npartners; i++)
+        ht_fd_list_add(out, &s->on.partner[i], numbers, HT_FD_SCRATCH);
+    for (int i = 0; s->fd.beside == NULL && i < s->spares; i++)
+        ht_fd_list_add(out, &s->spare[i], numbers, HT_FD_SCRATCH);
     for (int c = 0; c < s->pair.ncoefficients; c++)
-        if (!(s->constant >> c & 1u)) list[count++] = &s->on.coefficient[c];
-    return count;
+        if (!(s->constant >> c & 1u))
+            ht_fd_list_add(out, &s->on.coefficient[c], numbers, HT_FD_MEDIUM);
 }
 
 static struct ht_buffer **find_sent(void *self, int array, int i) {
@@ -302,12 +276,6 @@ static void plan_layer(struct ht_pair_stepper *s, int axis, int side) {
     all->profiles += (int64_t)2 * ht_pair_profiles(s->damping) * (*end - *begin);
 }
 
-static int64_t layers_words(const void *self) {
-    const struct ht_pair_stepper *s = self;
-    if (s->damping == HT_PAIR_UNDAMPED) return 0;
-    return 2 * (s->layers.memory + HT_PAIR_BEYOND) + s->layers.profiles + HT_PAIR_BEYOND;
-}
-
 /* b and a of cl/pair_layers.cl, `apart` numbers from each other. */
 static void set_filter(double sigma, double alpha, double dt, int64_t apart, double *out) {
     out[0] = exp(-(sigma + alpha) * dt);
@@ -337,18 +305,12 @@ static void fill_profile(const struct ht_pair_stepper *s, int i, double *out) {
     }
 }
 
-static enum ht_err create_layers(struct ht_pair_stepper *s) {
-    struct ht_fd_engine *e = &s->fd.engine;
+static enum ht_err fill_profiles(struct ht_pair_stepper *s) {
     const struct ht_pair_layers *all = &s->layers;
-    HT_FREED double *profile = NULL;
-    if (s->damping == HT_PAIR_UNDAMPED) return HT_OK;
-    for (int group = 0; group < 2; group++)
-        TRY(ht_fd_array_create(e, all->memory + HT_PAIR_BEYOND, &s->on.memory[group]));
-    TRY(ht_fd_array_create(e, all->profiles + HT_PAIR_BEYOND, &s->on.profile));
     if (all->profiles == 0) return HT_OK;
-    TRY(HT_ALLOC(profile, all->profiles));
+    HT_ARRAY(double, profile, all->profiles);
     for (int i = 0; i < 6; i++) fill_profile(s, i, profile + all->layer[i].profile);
-    return ht_buffer_write_reals(s->on.profile, e->spec.fp64, 0, all->profiles, profile);
+    return ht_buffer_write_reals(s->on.profile, s->fd.engine.spec.fp64, 0, all->profiles, profile);
 }
 
 /* ---- making ---- */
@@ -386,9 +348,7 @@ static void plan(const struct ht_problem *problem, const struct ht_fd_engine *en
 
 static void release(void *self) {
     struct ht_pair_stepper *s = self;
-    ht_buffer_destroy(s->on.profile);
     for (int group = 0; group < 2; group++) {
-        ht_buffer_destroy(s->on.memory[group]);
         ht_pair_meets_free(&s->meets[group]);
         ht_pair_met_destroy(s->met[group]);
     }
@@ -406,7 +366,7 @@ static enum ht_err fill_rest(void *self) {
             end++; /* neighbours of one parity together */
         TRY(ht_fd_fill_arrays(&s->fd, first, end, of[first].parity, &s->on.coefficient[first]));
     }
-    TRY(create_layers(s));
+    TRY(fill_profiles(s));
     for (int group = 0; group < 2; group++) {
         TRY(ht_pair_meets_make(s, group, &s->meets[group]));
         if (s->meets[group].points > 0 && s->fd.engine.device != NULL)
@@ -422,16 +382,15 @@ const struct ht_fd_kind ht_pair_kind = {
                         [HT_TASK_STEP] = run_step,
                         [HT_TASK_INJECT] = run_inject},
                HT_FD_RUNNER_OPS},
-    .ops = {.put = put, .get = get, .archive = archive, .arrays = arrays, HT_FD_STEPPER_OPS},
+    .ops = {.archive = archive, HT_FD_STEPPER_OPS},
     .plan = plan,
     .sequences = HT_PAIR_SEQUENCES,
     .passes = make_passes,
     .beyond = HT_PAIR_BEYOND,
     .list = list_arrays,
     .sent = find_sent,
-    .layers_words = layers_words,
-    .rest = rest,
-    .state = state_array,
+    .array = find_array,
+    .forget = forget,
     .fill = fill_rest,
     .release = release,
 };

@@ -400,17 +400,12 @@ static enum ht_err couple_group(const struct ht_problem *problem, struct ht_pair
     return err == HT_OK ? sweep_group(&w, wanted) : err;
 }
 
-static enum ht_err fill_again(const void *plan, int what, int64_t first, int64_t last,
-                              double *out) {
-    return ht_frame_fill(((const struct ht_plan *)plan)->frame, what, first, last, out);
-}
-
 enum ht_err ht_gradient_couple(const struct ht_plan *plan, double *const *sum) {
     struct ht_pair_faces *faces = plan->faces;
     struct ht_problem problem = plan->problem;
     struct ht_plan again = *plan; /* with a frame of the couplings, too */
     if (problem.fd.faces == NULL) return HT_OK;
-    problem.fd.fill = fill_again;
+    problem.fd.fill = ht_fd_fill_frame;
     problem.fd.medium = &again;
     enum ht_err err =
         ht_frame_create(plan->medium, &faces->pair,

@@ -99,7 +99,7 @@ static enum ht_err aim_strains(struct ht_gradient *g, const struct ht_receivers 
     s->read = *stepper_of(g, ADJOINT);
     HT_EACH_BIT(f, s->fields)
         if (s->injection[FORWARD][f] == NULL) s->read.on.field[f] = s->strain[ADJOINT][f];
-    g->handle[HT_FD_BY_STAGE] = (struct ht_stepper){.ops = &ht_pair_kind.ops, .self = &s->read};
+    g->read = (struct ht_stepper){.ops = &ht_pair_kind.ops, .self = &s->read};
     return HT_OK;
 }
 
@@ -122,7 +122,7 @@ static enum ht_err add_strains(const struct ht_gradient *g, int which, int group
     for (int f = 0; f < s->pair.nfields; f++)
         raw->on.field[f] = s->pair.group[group] >> f & 1u ? g->strains->strain[which][f] : from[f];
     TRY(s->fd.engine.ops->pair(&s->fd.engine, &t));
-    TRY(ht_fd_injections_step(&s->fd, g->strains->injection[which]));
+    ht_fd_injections_step(&s->fd, g->strains->injection[which]);
     TRY(ht_fd_inject(&s->fd, g->strains->injection[which], s->pair.group[group], t.box.begin[2],
                      t.box.end[2], 0, g->strains->strain[which], NULL));
     return ht_pair_ghosts(s, s->pair.group[group], &s->fd.box, true, g->strains->strain[which]);
@@ -158,7 +158,7 @@ static void swap_group(struct ht_gradient *g) {
  * them, whose result is not looked at. */
 static enum ht_err complete(struct ht_gradient *g) {
     struct ht_runner *r = &g->forward->r;
-    TRY(ht_fd_injections_step(g->forward, g->forward->injection));
+    ht_fd_injections_step(g->forward, g->forward->injection);
     swap_group(g);
     enum ht_err err = ht_runner_run(r, &r->passes, 0, 1);
     if (err == HT_OK) err = ht_runner_complete(r);
@@ -317,12 +317,11 @@ static enum ht_err list_drive(const struct ht_gradient *g, int shot, int number,
     const struct ht_shots *shots = s->fd.problem.shots;
     const struct ht_drive *drive = &shots->shot[shot].drive[number];
     const unsigned fields = ht_pair_takers(s, drive->field, true);
-    struct ht_grid grid = g->plan->grid;
+    const struct ht_grid grid = ht_grid_places(&g->plan->grid, s->pair.parity[drive->field]);
     const int64_t plane = ht_grid_plane(&grid, HT_PRIMARY),
                   n1 = ht_grid_nodes(&grid, HT_PRIMARY, 0);
     HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
     HT_ARRAY(double, medium, s->pair.ncoefficients *plane);
-    for (int k = 0; k < 3; k++) grid.shift[k] = s->pair.parity[drive->field] >> k & 1u ? 0.5 : 0;
     TRY(ht_shot_spread_drive(shots, shot, number, &grid, NULL, &point));
     HT_ARRAY(struct ht_point_node, nodes, (HT_PAIR_TOGETHER_MOST * point.count));
     for (int i = 0; i < point.count; i++) {
@@ -404,10 +403,9 @@ static enum ht_err add_products(struct ht_gradient *g, int field, const struct h
 
 static enum ht_err correlate(struct ht_gradient *g) {
     struct ht_pair_stepper *s = stepper_of(g, FORWARD);
-    struct ht_fd_part open = {.box = g->adjoint->box};
-    if (g->adjoint->problem.layers != NULL) ht_fd_part_open(g->adjoint, &open);
+    const struct ht_fd_part open = ht_fd_part_open(g->adjoint);
     /* What does not go through the medium is no part of a change. */
-    TRY(ht_fd_injections_step(&s->fd, g->removed));
+    ht_fd_injections_step(&s->fd, g->removed);
     TRY(ht_fd_inject(&s->fd, g->removed, (1u << s->pair.nfields) - 1, s->fd.box.begin[2],
                      s->fd.box.end[2], 0, g->past->after, NULL));
     for (int f = 0; f < s->pair.nfields; f++) TRY(add_light(g, f, &open.box));

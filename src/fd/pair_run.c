@@ -11,63 +11,31 @@ static double symbol_of(const struct ht_plan *plan) {
     return plan->grid.dims * ht_fd_symbol(&w, true, acos(-1.0));
 }
 
-/* Looks at what it fills. */
-struct look {
-    const struct ht_plan *plan;
-    double *least, *most; /* [coefficient] */
-};
-
-static enum ht_err fill_and_look(const void *medium, int what, int64_t first, int64_t last,
-                                 double *out) {
-    const struct look *look = medium;
-    const int64_t plane = ht_grid_plane(&look->plan->grid, HT_PRIMARY);
-    TRY(ht_fd_fill_frame(look->plan, what, first, last, out));
-    for (int64_t n = 0; n < plane * (last - first); n++) {
-        look->least[what] = fmin(look->least[what], out[n]);
-        look->most[what] = fmax(look->most[what], out[n]);
-    }
-    if (look->plan->faces == NULL) return HT_OK;
-    return ht_pair_faces_raise(look->plan->faces, what, first, last, out);
-}
-
-/* The bound has no part in them. */
-static enum ht_err look_at_losses(const struct look *look, const struct ht_pair *pair) {
-    const struct ht_grid *grid = &look->plan->grid;
-    const int64_t block = ht_fd_block_planes(grid);
-    const struct ht_range own = ht_grid_own(grid, HT_PRIMARY);
-    HT_ARRAY(double, values, (block * ht_grid_plane(grid, HT_PRIMARY)));
-    for (int c = pair->nown; c < pair->ncoefficients; c++)
-        for (int64_t m = own.first; m < own.last; m += block)
-            TRY(fill_and_look(look, c, m, ht_least(m + block, own.last), values));
-    return HT_OK;
+/* As the step's bound needs it. */
+static enum ht_err fill_raised(const void *medium, int what, int64_t first, int64_t last,
+                               double *out) {
+    const struct ht_plan *plan = medium;
+    TRY(ht_fd_fill_frame(plan, what, first, last, out));
+    return plan->faces == NULL ? HT_OK : ht_pair_faces_raise(plan->faces, what, first, last, out);
 }
 
 /* The bound of omega^2; coefficients that are the same everywhere, but for rounding of averages,
  * become numbers. Collective. */
 static enum ht_err find_bound(struct ht_plan *plan, const struct ht_pair *pair, double *bound) {
     const double rounding = 1e-12;
-    double least[HT_MAX_TERMS], most[HT_MAX_TERMS];
+    double range[HT_MAX_TERMS][2];
     struct ht_fd_problem *fd = &plan->problem.fd;
-    const struct look look = {.plan = plan, .least = least, .most = most};
-    for (int c = 0; c < HT_MAX_TERMS; c++) least[c] = INFINITY, most[c] = -INFINITY;
-    fd->fill = fill_and_look;
-    fd->medium = &look;
-    struct ht_pair bare = *pair;
-    bare.ncoefficients = pair->nown;
-    enum ht_err err = ht_pair_bound(&plan->problem, &bare, bound);
-    if (err == HT_OK) err = look_at_losses(&look, pair);
-    fd->fill = ht_fd_fill_frame;
+    fd->fill = fill_raised;
     fd->medium = plan;
-    TRY(err);
-    for (int c = 0; c < HT_MAX_TERMS; c++) least[c] = -least[c];
-    TRY(ht_comm_max(plan->grid.slab.comm, HT_MAX_TERMS, least));
-    TRY(ht_comm_max(plan->grid.slab.comm, HT_MAX_TERMS, most));
+    TRY(ht_pair_bound(&plan->problem, pair, range, bound));
+    fd->fill = ht_fd_fill_frame;
     for (int c = 0; c < pair->ncoefficients; c++) {
+        const double least = range[c][0], most = range[c][1];
         const bool own = c < pair->nown && pair->coefficient[c].row == pair->coefficient[c].col;
-        fd->fluid = fd->fluid || (own && !(least[c] < 0)); /* least: minus the least */
-        if (!(most[c] + least[c] <= rounding * fabs(most[c]))) continue;
+        fd->fluid = fd->fluid || (own && !(least > 0));
+        if (!(most - least <= rounding * fabs(most))) continue;
         fd->constant |= 1u << c;
-        fd->number[c] = most[c];
+        fd->number[c] = most;
     }
     return HT_OK;
 }
@@ -113,7 +81,7 @@ static enum ht_err find_rate(struct ht_plan *plan) {
     plan->problem.grid = &plan->grid;
     if (plan->medium->uniform) {
         memcpy(plan->problem.uniform, plan->medium->constant, sizeof plan->problem.uniform);
-        TRY(ht_pair_bound(&plan->problem, &pair, &most));
+        TRY(ht_pair_bound(&plan->problem, &pair, NULL, &most));
     } else {
         plan->problem.fd.pair = kind == HT_FIT_POINT ? HT_PAIR_TOGETHER : HT_PAIR_APART;
         ht_problem_pair(&plan->problem, &pair);
@@ -315,9 +283,8 @@ static enum ht_err look_at_shot(struct range *r, int index, unsigned fields) {
     HT_ARRAY(double, medium, r->part * r->s->pair.ncoefficients);
     r->medium = medium;
     for (int d = 0; err == HT_OK && d < shot->drives; d++) {
-        struct ht_grid grid = r->plan->grid;
-        const unsigned parity = r->s->pair.parity[shot->drive[d].field];
-        for (int k = 0; k < 3; k++) grid.shift[k] = parity >> k & 1u ? 0.5 : 0;
+        const struct ht_grid grid =
+            ht_grid_places(&r->plan->grid, r->s->pair.parity[shot->drive[d].field]);
         err = ht_shot_spread_drive(shots, index, d, &grid, NULL, &point[d]);
     }
     const struct ht_range own = ht_grid_own(&r->plan->grid, HT_PRIMARY);
@@ -365,7 +332,7 @@ enum ht_err ht_staggered_start(const struct ht_plan *plan, HT_UNUSED struct ht_d
                                const struct ht_stepper *stepper) {
     struct ht_pair_stepper *s = ht_pair_stepper_of(stepper);
     HT_ENDED(ht_places_end) struct ht_places places = {0};
-    TRY(s->fd.kind->rest(s));
+    TRY(ht_fd_rest(&s->fd));
     for (int i = 0;
          plan->problem.fd.fluid && plan->problem.shots != NULL && i < plan->problem.shots->count;
          i++)
@@ -411,14 +378,12 @@ static struct ht_buffer *partner_of(const struct ht_pair_stepper *s, int f, stru
 static enum ht_err add_squares(struct ht_pair_stepper *s, int f, struct ht_buffer *x,
                                double *squares, struct ht_measure *sums, struct ht_state *out) {
     const struct ht_fd_part all = {s->fd.box, s->fd.ends};
-    const struct ht_layers *layers = s->fd.problem.layers;
+    struct ht_fd_part layer;
+    struct ht_measure part;
     TRY(total(s, &all, f, x, partner_of(s, f, x), sums));
     *squares += sums->sum;
-    for (int n = 0; layers != NULL && n < 6; n++) {
-        struct ht_fd_part layer = all;
-        struct ht_measure part;
-        if (layers->side[n / 2][n % 2].cells == 0) continue;
-        ht_fd_part_cut(&s->fd, n / 2, n % 2, true, &layer);
+    for (int n = 0; n < 6; n++) {
+        if (!ht_fd_part_layer(&s->fd, n, &layer)) continue;
         TRY(total(s, &layer, f, x, partner_of(s, f, x), &part));
         out->layer[n / 2][n % 2] += part.sum;
     }
@@ -429,9 +394,8 @@ static enum ht_err add_squares(struct ht_pair_stepper *s, int f, struct ht_buffe
  * layers, where it is that of the steps. squares: the first. */
 static enum ht_err add_field(struct ht_pair_stepper *s, int f, double time, double *energy,
                              double *squares, struct ht_state *out) {
-    struct ht_fd_part open = {s->fd.box, s->fd.ends};
+    const struct ht_fd_part open = ht_fd_part_open(&s->fd);
     struct ht_measure sums, rates = {.sum = 0};
-    if (s->fd.problem.layers != NULL) ht_fd_part_open(&s->fd, &open);
     TRY(add_squares(s, f, s->on.field[f], squares, &sums, out));
     if (sums.bad > 0) return ht_fd_not_finite(&s->fd, f, time, &sums);
     if (s->pair.group[1] >> f & 1u)

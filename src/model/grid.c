@@ -102,6 +102,12 @@ struct ht_grid ht_grid_whole(const struct ht_grid *grid) {
     return whole;
 }
 
+struct ht_grid ht_grid_places(const struct ht_grid *grid, unsigned parity) {
+    struct ht_grid places = *grid;
+    for (int k = 0; k < 3; k++) places.shift[k] = parity >> k & 1u ? 0.5 : 0;
+    return places;
+}
+
 double ht_grid_end(const struct ht_grid *grid, int axis, int side) {
     const int64_t outer = grid->outer[axis][side];
     if (outer == 0) return side ? grid->upper[axis] : grid->lower[axis];

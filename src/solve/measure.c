@@ -178,9 +178,10 @@ enum ht_err ht_data_hidden(const struct ht_plan *plan, double *out) {
 static enum ht_err add_place(const struct ht_plan *plan, unsigned fields, unsigned parity,
                              double later, struct ht_places *places) {
     struct ht_place *place = &places->place[places->count++];
-    *place = (struct ht_place){
-        .fields = fields, .later = later, .grid = plan->grid, .medium = *plan->medium};
-    for (int k = 0; k < 3; k++) place->grid.shift[k] = parity >> k & 1u ? 0.5 : 0;
+    *place = (struct ht_place){.fields = fields,
+                               .later = later,
+                               .grid = ht_grid_places(&plan->grid, parity),
+                               .medium = *plan->medium};
     place->medium.grid = &place->grid;
     return ht_solution_create(plan->params, &place->medium, &place->solution);
 }

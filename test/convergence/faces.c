@@ -253,6 +253,7 @@ static void find_matrix(struct scene *scene, int which, double **out, int *size,
              rough[which].text);
     open_run(scene, 2, text, &run);
     const struct ht_plan *plan = run.plan;
+    double range[HT_MAX_TERMS][2];
     const int64_t nodes = ht_grid_total(&plan->grid, HT_PRIMARY);
     const int group = rough[which].group;
     ht_problem_pair(&plan->problem, &pair);
@@ -268,7 +269,7 @@ static void find_matrix(struct scene *scene, int which, double **out, int *size,
     raised.fd.fill = fill_raised;
     raised.fd.medium = plan;
     pair.ncouplings = 0;
-    must(ht_pair_bound(&raised, &pair, bound));
+    must(ht_pair_bound(&raised, &pair, range, bound));
     scene_close(&run);
 }
 

@@ -49,7 +49,7 @@ static double against_amplitudes(const struct shot *s) {
     const struct ht_fd_injection *in = fd->injection[0];
     double sum = 0;
     for (int64_t n = fd->at = 0; n < s->steps; fd->at = ++n) {
-        must(ht_fd_injections_step(fd, fd->injection));
+        ht_fd_injections_step(fd, fd->injection);
         for (int stage = 0; stage < 2; stage++) {
             const double *d = s->gradient->amplitude[stage ? HT_FD_BY_STAGE : HT_FD_BY_UPDATE];
             const double *row = in->table + (2 * (n - in->first) + stage) * in->columns;
@@ -96,7 +96,7 @@ static void open_born(struct born *b, const struct shot *plain) {
     for (int k = 0; k < f->engine.spec.dims && own.density; k++)
         must(ht_fd_fill_arrays(f, 1 + k, 2 + k, 1u << k, &b->b[k]));
     f->problem.fd = own;
-    must(f->kind->rest(f));
+    must(ht_fd_rest(f));
 }
 
 static void close_born(struct born *b) {
@@ -447,7 +447,7 @@ static double *image_of(const struct shot *s, const char *engine, const char *op
     const struct ht_fd_driven by = {.receivers = run.sim->plan->receivers};
     must(ht_fd_injections_create(fd, &by, fd->injection));
     ht_fd_injections_give(fd->injection, s->r, s->steps + 1, 1);
-    must(fd->kind->rest(fd));
+    must(ht_fd_rest(fd));
     for (int64_t n = 0; n < s->steps; n++) {
         u[n] = fd_values(&run, HT_PRIMARY);
         must(ht_stepper_advance(fd_stepper(&run), 1));

@@ -281,14 +281,14 @@ static void compare_bounds(const struct scene *scene, const char *system, int wa
     const struct kind kind = {4, true, false, "auto"};
     struct trial t;
     struct ht_pair pair;
-    double bound[2][2] = {{NAN}, {NAN}};
+    double bound[2][2] = {{NAN}, {NAN}}, range[HT_MAX_TERMS][2];
     make(&t, scene, &kind, 1, 1, walls);
     t.eq = ht_equations_make(ht_system_find(system), 3);
     const char *none = ht_pair_make(&t.eq, HT_PAIR_APART, &pair);
     const bool fails = none != NULL || ht_fd_bound(&t.problem, NULL, &bound[0][0]) != HT_OK ||
-                       ht_pair_bound(&t.problem, &pair, &bound[0][1]) != HT_OK ||
+                       ht_pair_bound(&t.problem, &pair, range, &bound[0][1]) != HT_OK ||
                        ht_fd_bound(&t.alone, NULL, &bound[1][0]) != HT_OK ||
-                       ht_pair_bound(&t.alone, &pair, &bound[1][1]) != HT_OK;
+                       ht_pair_bound(&t.alone, &pair, range, &bound[1][1]) != HT_OK;
     TEST_CHECK(!fails && bound[0][0] == bound[1][0] && bound[0][1] == bound[1][1],
                "%s of %d ranks, %s: bounds of omega^2 %.17g, %.17g, alone %.17g, %.17g", system,
                ht_comm_size(scene->comm), walls ? "walls" : "periodic", bound[0][0], bound[0][1],

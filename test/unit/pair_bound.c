@@ -191,8 +191,8 @@ static double from_below(const struct scene *s, int count) {
 
 /* gap: the most that the bound may lie above. */
 static void test_bound(const char *name, struct scene *s, int count, double gap) {
-    double most = NAN;
-    must(ht_pair_bound(&s->problem, &s->pair, &most));
+    double most = NAN, range[HT_MAX_TERMS][2];
+    must(ht_pair_bound(&s->problem, &s->pair, range, &most));
     const double below = from_below(s, count);
     TEST_CHECK(below <= most * (1 + 1e-12) && most <= gap * below,
                "%s, %d-D, order %d, %s, %s: the bound is %.4f times omega^2, at most %.3f", name,
@@ -230,15 +230,15 @@ static void test_uniform(const char *system, const double material[4], double ra
     const int largest = ht_system_largest(ht_system_find(system));
     for (int i = 0; i < 6 * largest; i++) {
         HT_ENDED(unmake) struct scene s;
-        double most[2] = {0}, sum = 0, squares = 0;
+        double most[2] = {0}, sum = 0, squares = 0, range[HT_MAX_TERMS][2];
         make(&s, system, 1 + i / 6, i % 6 < 3 ? 4 : 16, i % 3 - 1, UNIFORM, cells, 1, 1);
         const struct ht_fd_weights w = ht_fd_weights(s.order);
         for (int j = 0; j < w.radius; j++) sum += 2 * fabs(w.first[j]);
         for (int k = 0; k < s.grid.dims; k++) squares += pow(sum / s.grid.h[k], 2);
         for (int m = 0; m < 4; m++) s.uniform[m] = s.problem.uniform[m] = material[m];
-        must(ht_pair_bound(&s.problem, &s.pair, &most[0]));
+        must(ht_pair_bound(&s.problem, &s.pair, range, &most[0]));
         s.problem.fd.fill = NULL;
-        must(ht_pair_bound(&s.problem, &s.pair, &most[1]));
+        must(ht_pair_bound(&s.problem, &s.pair, range, &most[1]));
         for (int j = 0; j < 2; j++)
             TEST_BELOW(fabs(most[j] / (rate * squares) - 1), 1e-12,
                        "%s, %d-D, order %d, uniform%s: off theory", system, s.grid.dims, s.order,
