@@ -24,7 +24,9 @@ enum ht_fd_pass {
     HT_FD_APPLY, /* dt^2 M u into another array, at the own nodes only */
     HT_FD_START  /* d = w + dt^2/6 L w */
 };
-/* Passes that follow each other, again and again but for the last two. */
+/* Passes that follow each other, again and again but for the last two; of a pair steps; the rates
+ * of group 1, times dt; from the fields at time 0 those of the start, group 0 half a step earlier:
+ * group 1 changes and is to be put again. */
 enum ht_fd_sequence {
     HT_FD_FORWARDS, /* stage, update */
     HT_FD_MEASURE,  /* stage, apply */
@@ -72,16 +74,17 @@ struct ht_fd_engine_ops {
                           int64_t last, int64_t row, struct ht_buffer *x, struct ht_buffer *y);
     /* u goes into a slot of a shell's ring; the planes [first, last) of the window get the sum of
      * such slots in place of u, and d = u - old. */
-    enum ht_err (*take)(struct ht_fd_engine *e, struct ht_fd_shell *shell, int64_t slot,
-                        struct ht_buffer *u, double level);
-    enum ht_err (*put)(struct ht_fd_engine *e, struct ht_fd_shell *shell, enum ht_step_part part,
-                       int64_t first, int64_t last, const struct ht_fd_shell_sum *sum,
+    enum ht_err (*take)(struct ht_tool *tool, const struct ht_fd_shell_form *form,
+                        struct ht_buffer *u, double level, struct ht_buffer *ring, int64_t slot);
+    enum ht_err (*put)(struct ht_tool *tool, enum ht_step_part part,
+                       const struct ht_fd_shell_form *form, int64_t first, int64_t last,
+                       const struct ht_fd_shell_sum *sum, struct ht_buffer *ring,
                        struct ht_buffer *old, struct ht_buffer *u, struct ht_buffer *d);
-    /* Of an adjoint run: its sums; to = from, so many numbers. */
+    /* Of an adjoint run: its sums; to = from, so many numbers, tool: the engine's `products`. */
     enum ht_err (*correlate)(struct ht_fd_engine *e, const struct ht_fd_products *c);
-    enum ht_err (*product)(struct ht_fd_engine *e, const struct ht_pair_product *p);
-    enum ht_err (*copy)(struct ht_fd_engine *e, struct ht_buffer *from, struct ht_buffer *to,
-                        int64_t count);
+    enum ht_err (*product)(const struct ht_pair_product *p);
+    enum ht_err (*copy)(struct ht_tool *tool, int64_t count, struct ht_buffer *from,
+                        struct ht_buffer *to);
     enum ht_err (*pair)(struct ht_fd_engine *e, const struct ht_pair_task *t);
     /* What couplings of the group do after a pass or a rate, as ht_pair_meet. */
     enum ht_err (*meet)(struct ht_fd_engine *e, const struct ht_pair_task *t);
@@ -254,11 +257,10 @@ struct ht_fd_list {
 void ht_fd_list_add(struct ht_fd_list *list, struct ht_buffer **at, int64_t numbers, unsigned use);
 struct ht_fd_kind {
     size_t size;
-    struct ht_runner_ops runner;
-    struct ht_stepper_ops ops;
+    enum ht_err (*task[HT_TASK_KINDS])(void *self, const struct ht_task *task);
+    void (*archive)(void *self, struct ht_archive *archive);
     /* The members that need no memory. */
     void (*plan)(const struct ht_problem *problem, const struct ht_fd_engine *engine, void *out);
-    int sequences;
     void (*passes)(const struct ht_problem *problem, int sequence, struct ht_passes *out);
     /* All arrays, those of the window `beyond` numbers longer: from this list they are counted,
      * created and destroyed. HT_FD_MOST_STATE of the state at most come first, then what is no
@@ -276,6 +278,7 @@ struct ht_fd_kind {
 };
 struct ht_fd_stepper {
     struct ht_runner r;
+    struct ht_runner_ops runs;
     const struct ht_fd_kind *kind;
     struct ht_problem problem;
     struct ht_fd_engine engine;
@@ -306,14 +309,17 @@ struct ht_fd_stepper {
 /* What the engine must compute for a problem. */
 struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64);
 extern const struct ht_fd_kind ht_fd_kind, ht_pair_kind;
+extern const struct ht_stepper_ops ht_fd_ops;
+void ht_fd_destroy(void *self);
 /* Of the kind that the problem asks for. beside: of the same problem, at rest, with the medium of
  * another one, which must outlive it: both may work at the same time, and its injection is set by
  * others; NULL: by itself. */
 HT_CHECKED enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
                                             const struct ht_fd_engine *engine,
                                             struct ht_fd_stepper *beside, struct ht_stepper *out);
-/* The finite-difference stepper behind a stepper; NULL: it is of another kind. */
+/* The stepper of one field, of a pair, behind a stepper; NULL: it is of another kind. */
 struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper);
+struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper);
 /* Runs a sequence of passes once. */
 HT_CHECKED enum ht_err ht_fd_run_sequence(struct ht_fd_stepper *s, int sequence);
 /* At rest, at time 0. */
@@ -331,25 +337,6 @@ struct ht_fd_stored {
     int64_t groups, planes, plane, first, last, base, apart;
 };
 void ht_fd_archive_memory(struct ht_archive *archive, const char *name, struct ht_fd_stored *of);
-/* Functions of struct ht_runner_ops and struct ht_stepper_ops that all have. */
-struct ht_task_seconds ht_fd_seconds(const void *self);
-enum ht_err ht_fd_before(void *self, enum ht_subgrid from);
-void ht_fd_after(void *self, int64_t steps);
-int64_t ht_fd_alike(void *self, int64_t *period);
-#define HT_FD_RUNNER_OPS \
-    .before = ht_fd_before, .after = ht_fd_after, .alike = ht_fd_alike, .seconds = ht_fd_seconds
-void ht_fd_destroy(void *self);
-#define HT_FD_STEPPER_OPS                                                                     \
-    .half_step = ht_runner_half_step, .repeat = ht_runner_repeat, .absolute = ht_fd_absolute, \
-    .finish = ht_runner_finish, .destroy = ht_fd_destroy, .traffic = ht_runner_traffic,       \
-    .aim = ht_fd_aim, .put = ht_fd_put, .get = ht_fd_get, .arrays = ht_fd_arrays
-enum ht_err ht_fd_put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
-                      const double *coefs);
-enum ht_err ht_fd_get(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
-                      int64_t last, double *out);
-void ht_fd_arrays(const void *self, struct ht_arrays *out);
-/* As of struct ht_stepper_ops. */
-enum ht_err ht_fd_aim(void *self, const struct ht_problem *problem);
 /* The numbers of an array of the window; of all but the medium. */
 int64_t ht_fd_numbers(const struct ht_fd_stepper *s);
 int64_t ht_fd_own_numbers(struct ht_fd_stepper *s, unsigned use);
@@ -369,10 +356,8 @@ HT_CHECKED enum ht_err ht_fd_not_finite(const struct ht_fd_stepper *s, int field
  * layer (fd_run.c). */
 bool ht_fd_part_layer(const struct ht_fd_stepper *s, int n, struct ht_fd_part *out);
 struct ht_fd_part ht_fd_part_open(const struct ht_fd_stepper *s);
-/* Of steppers of finite differences that begin with a struct ht_fd_stepper: the box of a task, and
- * functions of struct ht_stepper_ops. */
+/* The box of a task. */
 struct ht_fd_box ht_fd_task_box(const struct ht_fd_stepper *s, const struct ht_task *task);
-void ht_fd_absolute(void *self);
 /* Own planes between an array and plain values [plane][n2][n1], read or written. */
 HT_CHECKED enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_buffer *array,
                                          int64_t first, int64_t last, const double *from,
@@ -430,10 +415,6 @@ struct ht_fd_shell {
     struct ht_fd_records *records; /* NULL: there are none */
     struct ht_buffer *ring;        /* of slots, one for some of the records each */
     struct ht_tool *tool;          /* NULL: plain */
-    /* The tasks HT_TASK_RECORD and HT_TASK_RESTORE; what a step back needs, before it. */
-    enum ht_err (*take)(struct ht_fd_shell *shell);
-    enum ht_err (*put)(struct ht_fd_shell *shell, const struct ht_task *task);
-    enum ht_err (*need)(struct ht_fd_shell *shell);
     /* Of the stepper while it goes forwards. */
     struct ht_passes passes;
     int depth;
@@ -452,6 +433,10 @@ HT_CHECKED enum ht_err ht_fd_shell_create(struct ht_fd_stepper *s,
                                           const struct ht_fd_shell_choice *choice,
                                           struct ht_fd_shell **out);
 void ht_fd_shell_destroy(struct ht_fd_shell *shell); /* NULL allowed; the stepper goes forwards */
+/* The tasks HT_TASK_RECORD and HT_TASK_RESTORE; what a step back needs, before it. */
+enum ht_err ht_fd_shell_take_step(void *stepper, const struct ht_task *task);
+enum ht_err ht_fd_shell_put_step(void *stepper, const struct ht_task *task);
+HT_CHECKED enum ht_err ht_fd_shell_need(struct ht_fd_shell *shell);
 /* From the present state on, that of step 0, steps are recorded. */
 HT_CHECKED enum ht_err ht_fd_shell_record(struct ht_fd_shell *shell);
 /* After the last step N: the state becomes u(N-1) and -d(N); time steps lead back from u(n) and
@@ -561,7 +546,6 @@ void ht_pair_meets_free(struct ht_pair_meets *meets);
 void ht_pair_meets_range(const struct ht_pair_task *t, int64_t point[2], int64_t target[2]);
 /* Planes of the medium that the bound of the step reads beyond own ones. */
 int64_t ht_pair_bound_planes(const struct ht_problem *problem);
-struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper);
 /* Numbers of some fields among themselves, and C between them, of coefficients `apart` numbers from
  * each other; returns how many they are (pair_surface.c). */
 int ht_pair_block(const struct ht_pair *pair, unsigned fields, const double *coefficient,
@@ -574,9 +558,6 @@ double ht_pair_coefficient_at(const struct ht_pair_stepper *s, int c, int64_t at
 /* Into cleared members (pair_run.c). */
 HT_CHECKED enum ht_err ht_pair_find_energy(struct ht_pair_stepper *s, double time,
                                            struct ht_state *out);
-/* Sequences of their passes: steps; the rates of group 1, times dt; from the fields at time 0 those
- * of the start, group 0 half a step earlier: group 1 changes and is to be put again. */
-enum { HT_PAIR_FORWARDS, HT_PAIR_MEASURE, HT_PAIR_BEGIN, HT_PAIR_SEQUENCES };
 /* pair_surface.c: free sides. */
 /* The members that need no memory. */
 void ht_pair_surface_plan(struct ht_pair_stepper *s);

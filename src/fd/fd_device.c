@@ -44,16 +44,6 @@ static enum ht_err device_correlate(struct ht_fd_engine *e, const struct ht_fd_p
     return ht_fd_products_add(e->products, of);
 }
 
-static enum ht_err device_product(HT_UNUSED struct ht_fd_engine *e,
-                                  const struct ht_pair_product *p) {
-    return ht_pair_product_add(p);
-}
-
-static enum ht_err device_copy(struct ht_fd_engine *e, struct ht_buffer *from, struct ht_buffer *to,
-                               int64_t count) {
-    return ht_fd_products_copy(e->products, count, from, to);
-}
-
 static enum ht_err device_work(struct ht_fd_engine *e, const struct ht_fd_work *w) {
     const struct ht_kernels *k = e->kernels;
     if (w->operation == HT_FD_SHIFT) {
@@ -63,19 +53,6 @@ static enum ht_err device_work(struct ht_fd_engine *e, const struct ht_fd_work *
     if (w->operation >= HT_FD_ABSORB) return ht_fd_layer_launch(k->fd_layers, w);
     /* A step may be taken with the layers. */
     return w->layers != NULL && ht_fd_layers_step(k->fd_layers) ? HT_OK : ht_fd_launch(k->fd, w);
-}
-
-static enum ht_err device_take(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_shell *shell,
-                               int64_t slot, struct ht_buffer *u, double level) {
-    return ht_fd_shell_take(shell->tool, &shell->form, u, level, shell->ring, slot);
-}
-
-static enum ht_err device_put(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_shell *shell,
-                              enum ht_step_part part, int64_t first, int64_t last,
-                              const struct ht_fd_shell_sum *sum, struct ht_buffer *old,
-                              struct ht_buffer *u, struct ht_buffer *d) {
-    return ht_fd_shell_put(shell->tool, part, &shell->form, first, last, sum, shell->ring, old, u,
-                           d);
 }
 
 static enum ht_err device_pair(struct ht_fd_engine *e, const struct ht_pair_task *t) {
@@ -102,11 +79,11 @@ const struct ht_fd_engine_ops ht_fd_device_ops = {
     .work = device_work,
     .sums = device_sums,
     .inject = device_inject,
-    .take = device_take,
-    .put = device_put,
+    .take = ht_fd_shell_take,
+    .put = ht_fd_shell_put,
     .correlate = device_correlate,
-    .product = device_product,
-    .copy = device_copy,
+    .product = ht_pair_product_add,
+    .copy = ht_fd_products_copy,
     .pair = device_pair,
     .meet = device_meet,
     .meet_add = device_meet_add,

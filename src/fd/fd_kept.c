@@ -37,8 +37,8 @@ static enum ht_err move_state(struct ht_fd_stepper *s, struct state *of, bool ba
     s->kind->list(s, &list);
     for (int i = 0; i < list.count && (list.row[i].use & HT_FD_STATE); i++) {
         struct ht_buffer *const own = *list.row[i].at, *const kept = of->array[i];
-        TRY(s->engine.ops->copy(&s->engine, back ? kept : own, back ? own : kept,
-                                list.row[i].numbers));
+        TRY(s->engine.ops->copy(s->engine.products, list.row[i].numbers, back ? kept : own,
+                                back ? own : kept));
     }
     if (!back) {
         of->level = s->level;
@@ -66,11 +66,13 @@ static enum ht_err keep_step(struct kept *k, int64_t n) {
     struct ht_fd_stepper *s = k->past.forward;
     const int64_t i = n - k->shown * k->length, numbers = ht_fd_numbers(s);
     HT_EACH_BIT(a, i > 0 ? k->past.increments : 0)
-        TRY(s->engine.ops->copy(&s->engine, *array_of(&k->past, a), k->step[i - 1][a], numbers));
+        TRY(s->engine.ops->copy(s->engine.products, numbers, *array_of(&k->past, a),
+                                k->step[i - 1][a]));
     if (n == end_of(k, k->shown)) return HT_OK;
     if (k->past.slopes) TRY(ht_runner_complete(&s->r));
     HT_EACH_BIT(a, k->past.values)
-        TRY(s->engine.ops->copy(&s->engine, *array_of(&k->past, a), k->step[i][a], numbers));
+        TRY(s->engine.ops->copy(s->engine.products, numbers, *array_of(&k->past, a),
+                                k->step[i][a]));
     return HT_OK;
 }
 

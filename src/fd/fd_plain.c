@@ -247,8 +247,7 @@ static enum ht_err plain_correlate(struct ht_fd_engine *e, const struct ht_fd_pr
     return HT_OK;
 }
 
-static enum ht_err plain_product(HT_UNUSED struct ht_fd_engine *e,
-                                 const struct ht_pair_product *p) {
+static enum ht_err plain_product(const struct ht_pair_product *p) {
     EACH_NODE(&p->box) {
         const int64_t at = node_at(&p->box, m1, m2, m3);
         double q[HT_PAIR_TOGETHER_MOST] = {0}, d[HT_PAIR_TOGETHER_MOST] = {0};
@@ -266,8 +265,8 @@ static enum ht_err plain_product(HT_UNUSED struct ht_fd_engine *e,
     return HT_OK;
 }
 
-static enum ht_err plain_copy(HT_UNUSED struct ht_fd_engine *e, struct ht_buffer *from,
-                              struct ht_buffer *to, int64_t count) {
+static enum ht_err plain_copy(HT_UNUSED struct ht_tool *tool, int64_t count, struct ht_buffer *from,
+                              struct ht_buffer *to) {
     memcpy(to->host, from->host, (size_t)count * sizeof *to->host);
     return HT_OK;
 }
@@ -281,9 +280,10 @@ struct codes {
     double *value;
 };
 
-static struct codes codes_of(const struct ht_fd_shell *shell, int64_t slot) {
-    void *record = (char *)shell->ring->host + slot * shell->form.bytes;
-    return (struct codes){record, (float *)((char *)record + shell->form.factors), record};
+static struct codes codes_of(const struct ht_fd_shell_form *form, const struct ht_buffer *ring,
+                             int64_t slot) {
+    void *record = (char *)ring->host + slot * form->bytes;
+    return (struct codes){record, (float *)((char *)record + form->factors), record};
 }
 
 /* The node of value i of a plane's blocks, -1: none. */
@@ -306,11 +306,12 @@ static void take_block(const struct ht_fd_shell_form *form, const double x[HT_FD
     if (form->coded) to->factor[block] = (float)(most / 32767);
 }
 
-static enum ht_err plain_take(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_shell *shell,
-                              int64_t slot, struct ht_buffer *u, double level) {
-    const struct codes to = codes_of(shell, slot);
-    for (int b = 0; b < shell->form.count; b++) {
-        const struct ht_fd_shell_box *of = &shell->form.box[b];
+static enum ht_err plain_take(HT_UNUSED struct ht_tool *tool, const struct ht_fd_shell_form *form,
+                              struct ht_buffer *u, double level, struct ht_buffer *ring,
+                              int64_t slot) {
+    const struct codes to = codes_of(form, ring, slot);
+    for (int b = 0; b < form->count; b++) {
+        const struct ht_fd_shell_box *of = &form->box[b];
         for (int64_t n = 0; n < of->blocks * (of->box.end[2] - of->box.begin[2]); n++) {
             const int64_t m3 = of->box.begin[2] + n / of->blocks;
             double x[HT_FD_SHELL_BLOCK];
@@ -318,20 +319,20 @@ static enum ht_err plain_take(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_she
                 const int64_t at = shell_node(&of->box, m3, n % of->blocks * HT_FD_SHELL_BLOCK + j);
                 x[j] = at < 0 ? 0 : u->host[at] + level;
             }
-            take_block(&shell->form, x, of->first + n, &to);
+            take_block(form, x, of->first + n, &to);
         }
     }
     return HT_OK;
 }
 
-static enum ht_err plain_put(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_shell *shell,
-                             HT_UNUSED enum ht_step_part part, int64_t first, int64_t last,
-                             const struct ht_fd_shell_sum *sum, struct ht_buffer *old,
-                             struct ht_buffer *u, struct ht_buffer *d) {
+static enum ht_err plain_put(HT_UNUSED struct ht_tool *tool, HT_UNUSED enum ht_step_part part,
+                             const struct ht_fd_shell_form *form, int64_t first, int64_t last,
+                             const struct ht_fd_shell_sum *sum, struct ht_buffer *ring,
+                             struct ht_buffer *old, struct ht_buffer *u, struct ht_buffer *d) {
     struct codes from[HT_FD_SHELL_RECORDS];
-    for (int r = 0; r < sum->count; r++) from[r] = codes_of(shell, sum->record[r]);
-    for (int b = 0; b < shell->form.count; b++) {
-        const struct ht_fd_shell_box *of = &shell->form.box[b];
+    for (int r = 0; r < sum->count; r++) from[r] = codes_of(form, ring, sum->record[r]);
+    for (int b = 0; b < form->count; b++) {
+        const struct ht_fd_shell_box *of = &form->box[b];
         const int64_t begin = of->box.begin[2];
         for (int64_t m3 = ht_most(first, begin); m3 < ht_least(last, of->box.end[2]); m3++)
             for (int64_t i = 0; i < of->blocks * HT_FD_SHELL_BLOCK; i++) {
@@ -341,9 +342,9 @@ static enum ht_err plain_put(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_shel
                 double x = 0;
                 for (int r = 0; r < sum->count; r++)
                     x += sum->weight[r] *
-                         (shell->form.coded ? from[r].code[value] *
-                                                  (double)from[r].factor[value / HT_FD_SHELL_BLOCK]
-                                            : from[r].value[value]);
+                         (form->coded ? from[r].code[value] *
+                                            (double)from[r].factor[value / HT_FD_SHELL_BLOCK]
+                                      : from[r].value[value]);
                 if (at < 0) continue;
                 d->host[at] = x - old->host[at];
                 u->host[at] = x;
@@ -382,7 +383,7 @@ static double u_at(const struct line *line, int64_t depth) {
     return depth < 0 ? minus(line, value) : value;
 }
 
-static void find_fluxes(struct line *line) {
+static void find_fluxes(const struct line *line) {
     const struct ht_fd_side *side = line->side;
     const double *b = host_of(line->w->law.b[side->axis]);
     for (int64_t half = 0; half < side->cells; half++) {
@@ -456,7 +457,7 @@ static void damp_line(const struct line *line) {
 }
 
 /* d without what other layers have added gets what this one does. */
-static void correct_line(struct line *line) {
+static void correct_line(const struct line *line) {
     const double *u = line->w->u->host, *out = line->w->out->host;
     find_fluxes(line);
     for (int64_t depth = line->first; depth < line->last; depth++) {
@@ -474,10 +475,8 @@ static void add_line(const struct line *line) {
     }
 }
 
-enum work { CORRECT, DAMP, ADD };
-
 /* The nodes of a box that a layer changes, by lines. */
-static void do_side(struct line *line, enum work work) {
+static void do_side(struct line *line, void (*work)(const struct line *line)) {
     const struct ht_fd_side *side = line->side;
     const struct ht_fd_box *box = &line->w->box;
     const int k = side->axis, a = k == 0 ? 1 : 0, b = k == 2 ? 1 : 2;
@@ -493,26 +492,21 @@ static void do_side(struct line *line, enum work work) {
             line->at =
                 side->wall * pitch_of(box, k) + ma * pitch_of(box, a) + mb * pitch_of(box, b);
             line->own = side->offset + ma * side->pitch[a] + mb * side->pitch[b];
-            if (line->first >= line->last) continue;
-            if (work == CORRECT)
-                correct_line(line);
-            else if (work == DAMP)
-                damp_line(line);
-            else
-                add_line(line);
+            if (line->first < line->last) work(line);
         }
 }
 
 static enum ht_err absorb(const struct ht_fd_engine *e, const struct ht_fd_work *w) {
+    static void (*const works[])(const struct line *) = {correct_line, damp_line, add_line};
     const struct ht_fd_layers *l = w->layers;
     struct line line = {.e = e, .w = w, .l = l, .weights = ht_fd_layer_weights(&e->spec)};
     int64_t most = 1;
     for (int i = 0; i < l->sides.count; i++) most = ht_most(most, l->sides.side[i].cells);
     TRY(HT_ALLOC(line.q, most));
-    for (int work = l->sponge ? DAMP : CORRECT; work <= (l->sponge ? DAMP : ADD); work++)
+    for (int work = l->sponge; work < (l->sponge ? 2 : 3); work++)
         for (int i = 0; i < l->sides.count; i++) {
             line.side = &l->sides.side[i];
-            do_side(&line, (enum work)work);
+            do_side(&line, works[work]);
         }
     free(line.q);
     return HT_OK;

@@ -27,7 +27,6 @@ struct start {
     struct ht_solution *solution;
     int64_t parts;  /* of a block's planes, each for a thread */
     double **coefs; /* of each part: one x3 plane */
-    double *values; /* of one plane, all fields */
     int64_t block;  /* planes of each of these: */
     double *u, *r, *modulus;
     double *share[3], *flow[3]; /* for matched layers along an axis; else NULL */
@@ -54,7 +53,6 @@ static enum ht_err prepare(const struct ht_plan *plan, struct start *s) {
     TRY(ht_solution_create(plan->params, &s->medium, &s->solution));
     TRY(HT_TAKE(&s->pool, s->coefs, s->parts));
     for (int64_t w = 0; w < s->parts; w++) TRY(HT_TAKE(&s->pool, s->coefs[w], all));
-    TRY(HT_TAKE(&s->pool, s->values, plane * plan->eq.nfields));
     TRY(HT_TAKE(&s->pool, s->u, s->block * plane));
     TRY(HT_TAKE(&s->pool, s->r, s->block * plane));
     TRY(HT_TAKE(&s->pool, s->moves, s->block));
@@ -156,32 +154,29 @@ static enum ht_err divide_by_density(const struct start *s, int k) {
     const struct ht_fd_problem *fd = &s->plan->problem.fd;
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
     const double dt = s->plan->problem.dt;
-    if (s->flow[k] == NULL) return HT_OK;
     if (fd->density) TRY(fd->fill(fd->medium, 1 + k, s->first, s->first + s->planes, s->modulus));
     for (int64_t n = 0; n < s->planes * plane; n++)
         s->flow[k][n] /= dt * (fd->density ? s->modulus[n] : fd->inverse_density) / s->grid.h[k];
     return HT_OK;
 }
 
-static enum ht_err put_block(struct start *s, const struct ht_stepper *stepper) {
+/* u, then dt r in the place of the increment, then what layers take. */
+static enum ht_err put_block(struct start *s) {
+    const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY), last = s->first + s->planes;
+    const double dt = s->plan->problem.dt;
     TRY(ht_threads_run(s->parts, find_part, s));
     TRY(multiply_by_modulus(s));
-    for (int k = 0; k < s->grid.dims; k++) TRY(divide_by_density(s, k));
-    for (int64_t i = 0; i < s->planes; i++) {
-        /* u, then dt r in the place of the increment, then what layers take. */
-        const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
-        const int64_t m = s->first + i;
-        const double dt = s->plan->problem.dt, *r = s->r + i * plane;
-        double *values = s->values + s->plan->eq.second_order.field * plane;
-        memcpy(values, s->u + i * plane, (size_t)plane * sizeof *values);
-        TRY(stepper->ops->put(stepper->self, HT_PRIMARY, m, m + 1, s->values));
-        for (int64_t n = 0; n < plane; n++) values[n] = ht_fd_held(&s->grid, m, n) ? 0 : dt * r[n];
-        TRY(stepper->ops->put(stepper->self, HT_DUAL, m, m + 1, s->values));
-        for (int k = 0; k < s->grid.dims; k++) {
-            if (s->share[k] == NULL) continue;
-            for (int64_t n = 0; n < plane; n++) s->share[k][i * plane + n] *= dt;
-            TRY(ht_fd_layers_put(s->fd, k, m, s->share[k] + i * plane, s->flow[k] + i * plane));
-        }
+    for (int64_t n = 0; n < s->planes * plane; n++)
+        s->r[n] = ht_fd_held(&s->grid, s->first + n / plane, n % plane) ? 0 : dt * s->r[n];
+    TRY(ht_fd_move_planes(s->fd, s->fd->values[HT_FD_U], s->first, last, s->u, NULL));
+    TRY(ht_fd_move_planes(s->fd, s->fd->values[HT_FD_D], s->first, last, s->r, NULL));
+    for (int k = 0; k < s->grid.dims; k++) {
+        if (s->share[k] == NULL) continue;
+        TRY(divide_by_density(s, k));
+        for (int64_t n = 0; n < s->planes * plane; n++) s->share[k][n] *= dt;
+        for (int64_t at = 0; at < s->planes * plane; at += plane)
+            TRY(ht_fd_layers_put(s->fd, k, s->first + at / plane, s->share[k] + at,
+                                 s->flow[k] + at));
     }
     return HT_OK;
 }
@@ -190,7 +185,8 @@ enum ht_err ht_differences_start(const struct ht_plan *plan, HT_UNUSED struct ht
                                  HT_UNUSED const struct ht_tuning *tuning,
                                  const struct ht_stepper *stepper) {
     struct ht_fd_stepper *fd = ht_fd_stepper_of(stepper);
-    if (plan->solution->rest) return ht_fd_rest(fd);
+    TRY(ht_fd_rest(fd));
+    if (plan->solution->rest) return HT_OK;
     struct ht_buffer *const *v = fd->values;
     HT_ENDED(end) struct start s = {.plan = plan, .fd = fd};
     struct ht_progress progress;
@@ -201,7 +197,7 @@ enum ht_err ht_differences_start(const struct ht_plan *plan, HT_UNUSED struct ht
     enum ht_err err = HT_OK;
     for (s.first = own.first; err == HT_OK && s.first < own.last; s.first += s.block) {
         s.planes = ht_least(s.block, own.last - s.first);
-        err = put_block(&s, stepper);
+        err = put_block(&s);
         ht_progress_update(&progress, (double)(s.first + s.planes - own.first));
     }
     ht_progress_end(&progress);

@@ -24,6 +24,9 @@ enum { AHEAD = 3, CHUNK = 1 << 26, CHUNKS = 16 };
 struct records_shape {
     int64_t bytes, count; /* of a record, a multiple of 16; of records, at least one */
     int64_t together;     /* records that are needed at a time, up to HT_FD_SHELL_RECORDS */
+    int64_t slots;        /* of the ring */
+    int64_t each, chunks; /* records of a chunk; chunks in memory at a time: of a file two beside
+                             those in use */
     const char *folder;   /* of a file without a name; NULL: in memory */
     int rank;
 };
@@ -39,36 +42,14 @@ struct chunk {
 struct ht_fd_records {
     struct ht_device *device; /* NULL: plain */
     struct records_shape shape;
-    int64_t each;   /* records of a chunk */
-    int64_t chunks; /* in memory at a time */
     struct chunk *chunk;
     int file; /* -1: none */
     char *path;
     struct ht_buffer *ring;
-    int64_t slots;
     int64_t low;            /* records from here on are in the ring, or were */
     struct ht_event *moved; /* [slot]: its last transfer, if there was one */
     struct ht_event worked; /* the work until a transfer */
 };
-
-static int64_t each_of(const struct records_shape *shape) {
-    return ht_least(ht_most(CHUNK / shape->bytes, 1), ht_divide_up(shape->count, CHUNKS));
-}
-
-/* Those in memory at a time: of a file two beside the ones in use. */
-static int64_t chunks_of(const struct records_shape *shape) {
-    const int64_t each = each_of(shape), all = ht_divide_up(shape->count, each);
-    return shape->folder == NULL ? all : ht_least(all, ht_divide_up(shape->together, each) + 2);
-}
-
-static int64_t slots_of(const struct records_shape *shape) {
-    return ht_least(shape->together + AHEAD, shape->count);
-}
-
-static void records_size(const struct records_shape *shape, int64_t *host, int64_t *device) {
-    *device = slots_of(shape) * shape->bytes;
-    *host = chunks_of(shape) * each_of(shape) * shape->bytes;
-}
 
 /* ---- the file ---- */
 
@@ -93,7 +74,7 @@ static enum ht_err open_file(struct ht_fd_records *r) {
 }
 
 static enum ht_err move_file(const struct ht_fd_records *r, struct chunk *c, bool write) {
-    const int64_t part = r->each * r->shape.bytes;
+    const int64_t part = r->shape.each * r->shape.bytes;
     const int64_t end = ht_least(part, r->shape.count * r->shape.bytes - c->number * part);
     for (int64_t at = 0; at < end;) {
         const size_t most = (size_t)ht_least(end - at, 1 << 30);
@@ -112,8 +93,8 @@ static enum ht_err move_file(const struct ht_fd_records *r, struct chunk *c, boo
 
 /* The chunk of a record, in memory; write: it will be written. */
 static enum ht_err hold(struct ht_fd_records *r, int64_t i, bool write, struct chunk **out) {
-    const int64_t number = i / r->each, bytes = r->each * r->shape.bytes;
-    struct chunk *c = *out = &r->chunk[number % r->chunks];
+    const int64_t number = i / r->shape.each, bytes = r->shape.each * r->shape.bytes;
+    struct chunk *c = *out = &r->chunk[number % r->shape.chunks];
     if (r->shape.folder != NULL && r->file < 0) TRY(open_file(r));
     if (c->number != number) {
         const struct timespec pause = {.tv_nsec = 20000};
@@ -137,14 +118,14 @@ static enum ht_err hold(struct ht_fd_records *r, int64_t i, bool write, struct c
 }
 
 static int64_t within(const struct ht_fd_records *r, int64_t i) {
-    return i % r->each * r->shape.bytes;
+    return i % r->shape.each * r->shape.bytes;
 }
 
 /* ---- the ring ---- */
 
 /* Between the slot and the host, after the work that `worked` stands for. */
 static enum ht_err transfer(struct ht_fd_records *r, int64_t i, bool write) {
-    const int64_t slot = i % r->slots, bytes = r->shape.bytes;
+    const int64_t slot = i % r->shape.slots, bytes = r->shape.bytes;
     struct chunk *c;
     TRY(hold(r, i, write, &c));
     if (r->device == NULL) {
@@ -167,14 +148,14 @@ static enum ht_err after_work(struct ht_fd_records *r) {
 
 /* Work enqueued behind it may write the record's slot, or finds what was moved there. */
 static enum ht_err await_slot(const struct ht_fd_records *r, int64_t i) {
-    const struct ht_event *moved = &r->moved[i % r->slots];
+    const struct ht_event *moved = &r->moved[i % r->shape.slots];
     return moved->handle != NULL ? ht_event_await(moved, HT_QUEUE_WORK) : HT_OK;
 }
 
 /* Work enqueued behind it finds the records first .. last, at most `together` of them; both
  * decrease from call to call. */
 static enum ht_err records_need(struct ht_fd_records *r, int64_t first, int64_t last) {
-    const int64_t ahead = ht_most(last - r->slots + 1, 0);
+    const int64_t ahead = ht_most(last - r->shape.slots + 1, 0);
     r->low = ht_least(r->low, last + 1);
     if (r->low > ahead) TRY(after_work(r));
     while (r->low > ahead) TRY(transfer(r, --r->low, false));
@@ -191,12 +172,12 @@ static void records_destroy(struct ht_fd_records *r) {
         if (err == HT_OK) err = ht_device_finish(r->device);
         (void)err;
     }
-    for (int64_t i = 0; r->chunk != NULL && i < r->chunks; i++) {
+    for (int64_t i = 0; r->chunk != NULL && i < r->shape.chunks; i++) {
         ht_event_end(&r->chunk[i].moved);
         if (r->chunk[i].pinned == NULL) free(r->chunk[i].memory);
         ht_buffer_destroy(r->chunk[i].pinned);
     }
-    for (int64_t i = 0; r->moved != NULL && i < r->slots; i++) ht_event_end(&r->moved[i]);
+    for (int64_t i = 0; r->moved != NULL && i < r->shape.slots; i++) ht_event_end(&r->moved[i]);
     ht_event_end(&r->worked);
     ht_buffer_destroy(r->ring);
     if (r->file >= 0) close(r->file);
@@ -213,14 +194,11 @@ static enum ht_err records_create(struct ht_device *device, const struct records
     TRY(HT_ALLOC(r, 1));
     r->device = device;
     r->shape = *shape;
-    r->each = each_of(shape);
-    r->slots = slots_of(shape);
     r->file = -1;
-    r->chunks = chunks_of(shape);
-    enum ht_err err = HT_ALLOC(r->chunk, r->chunks);
-    for (int64_t i = 0; err == HT_OK && i < r->chunks; i++) r->chunk[i].number = -1;
-    if (err == HT_OK) err = HT_ALLOC(r->moved, r->slots);
-    if (err == HT_OK) err = ht_buffer_create(device, r->slots * shape->bytes, &r->ring);
+    enum ht_err err = HT_ALLOC(r->chunk, r->shape.chunks);
+    for (int64_t i = 0; err == HT_OK && i < r->shape.chunks; i++) r->chunk[i].number = -1;
+    if (err == HT_OK) err = HT_ALLOC(r->moved, r->shape.slots);
+    if (err == HT_OK) err = ht_buffer_create(device, r->shape.slots * shape->bytes, &r->ring);
     return HT_MADE(err, r, records_destroy, out);
 }
 
@@ -331,17 +309,25 @@ enum ht_err ht_fd_shell_plan(struct ht_fd_stepper *s, const struct ht_fd_shell_c
 
 static struct records_shape shape_of(const struct ht_fd_shell *shell) {
     const struct ht_fd_shell_choice *c = &shell->choice;
-    return (struct records_shape){.bytes = shell->form.bytes,
+    struct records_shape shape = {.bytes = shell->form.bytes,
                                   .count = record_of(c, c->steps + 1),
                                   .together = c->every > 1 ? TOGETHER : 1,
                                   .folder = c->folder,
                                   .rank = ht_comm_rank(shell->s->problem.grid->slab.comm)};
+    shape.slots = ht_least(shape.together + AHEAD, shape.count);
+    shape.each =
+        ht_least(ht_most(CHUNK / ht_most(shape.bytes, 1), 1), ht_divide_up(shape.count, CHUNKS));
+    shape.chunks = ht_divide_up(shape.count, shape.each);
+    if (c->folder != NULL)
+        shape.chunks = ht_least(shape.chunks, ht_divide_up(shape.together, shape.each) + 2);
+    return shape;
 }
 
 void ht_fd_shell_size(const struct ht_fd_shell *shell, struct ht_fd_shell_bytes *out) {
     const struct records_shape shape = shape_of(shell);
-    *out = (struct ht_fd_shell_bytes){.records = shape.bytes * shape.count};
-    if (shape.bytes > 0) records_size(&shape, &out->host, &out->device);
+    *out = (struct ht_fd_shell_bytes){.host = shape.chunks * shape.each * shape.bytes,
+                                      .device = shape.slots * shape.bytes,
+                                      .records = shape.bytes * shape.count};
 }
 
 static enum ht_err make(struct ht_fd_shell *shell) {
@@ -378,9 +364,14 @@ static enum ht_err take_step(struct ht_fd_shell *shell) {
     const int64_t i = record_of(&shell->choice, step);
     r->low = INT64_MAX;
     TRY(await_slot(r, i));
-    TRY(s->engine.ops->take(&s->engine, shell, i % r->slots, s->values[HT_FD_U], s->level));
+    TRY(s->engine.ops->take(shell->tool, &shell->form, s->values[HT_FD_U], s->level, shell->ring,
+                            i % r->shape.slots));
     TRY(after_work(r));
     return transfer(r, i, true);
+}
+
+enum ht_err ht_fd_shell_take_step(void *stepper, HT_UNUSED const struct ht_task *task) {
+    return take_step(((struct ht_fd_stepper *)stepper)->shell);
 }
 
 enum ht_err ht_fd_shell_record(struct ht_fd_shell *shell) {
@@ -403,17 +394,18 @@ static enum ht_err put_planes(struct ht_fd_shell *shell, int64_t step, enum ht_s
     struct ht_fd_shell_sum sum;
     if (shell->records == NULL) return HT_OK;
     find_sum(&shell->choice, step, &sum);
-    for (int j = 0; j < sum.count; j++) sum.record[j] %= shell->records->slots;
-    return s->engine.ops->put(&s->engine, shell, part, box->begin[2], box->end[2], &sum, old,
-                              s->values[HT_FD_U], s->values[HT_FD_D]);
+    for (int j = 0; j < sum.count; j++) sum.record[j] %= shell->records->shape.slots;
+    return s->engine.ops->put(shell->tool, part, &shell->form, box->begin[2], box->end[2], &sum,
+                              shell->ring, old, s->values[HT_FD_U], s->values[HT_FD_D]);
 }
 
-static enum ht_err put_step(struct ht_fd_shell *shell, const struct ht_task *task) {
-    const struct ht_fd_stepper *s = shell->s;
+enum ht_err ht_fd_shell_put_step(void *stepper, const struct ht_task *task) {
+    const struct ht_fd_stepper *s = stepper;
     const struct ht_fd_box box = ht_fd_task_box(s, task);
     const bool in_place = s->problem.stages > 1;
     REQUIRE(s->at > 0, HT_ERR_INTERNAL, "a step back from step 0");
-    return put_planes(shell, s->at - 1, task->part, &box, s->values[in_place ? HT_FD_U : HT_FD_W]);
+    return put_planes(s->shell, s->at - 1, task->part, &box,
+                      s->values[in_place ? HT_FD_U : HT_FD_W]);
 }
 
 /* What `put` reads; steps further back need no later records than this one may. */
@@ -427,7 +419,7 @@ static enum ht_err need(struct ht_fd_shell *shell, int64_t step) {
 }
 
 /* At step 0 a stage may still be asked for. */
-static enum ht_err need_next(struct ht_fd_shell *shell) {
+enum ht_err ht_fd_shell_need(struct ht_fd_shell *shell) {
     return shell->s->at > 0 ? need(shell, shell->s->at - 1) : HT_OK;
 }
 
@@ -474,9 +466,6 @@ enum ht_err ht_fd_shell_create(struct ht_fd_stepper *s, const struct ht_fd_shell
     *out = NULL;
     TRY(HT_ALLOC(shell, 1));
     enum ht_err err = ht_fd_shell_plan(s, choice, shell);
-    shell->take = take_step;
-    shell->put = put_step;
-    shell->need = need_next;
     if (err == HT_OK) err = make(shell);
     return HT_MADE(err, shell, ht_fd_shell_destroy, out);
 }
@@ -514,13 +503,11 @@ enum ht_err ht_fd_reverse_create(const struct ht_fd_past *of,
                                  const struct ht_fd_shell_choice *choice, struct ht_fd_past **out) {
     struct ht_fd_shell_bytes bytes;
     struct ht_fd_shell *shell = NULL;
-    enum ht_err err = ht_fd_shell_create(of->forward, choice, &shell);
-    err = ht_comm_agree(of->forward->problem.grid->slab.comm, err);
+    const enum ht_err err = ht_comm_agree(of->forward->problem.grid->slab.comm,
+                                          ht_fd_shell_create(of->forward, choice, &shell));
     *out = NULL;
-    if (shell == NULL || err != HT_OK) {
-        ht_fd_shell_destroy(shell);
-        return err;
-    }
+    if (err != HT_OK) ht_fd_shell_destroy(shell);
+    TRY(err);
     ht_fd_shell_size(shell, &bytes);
     shell->past = *of;
     shell->past.ops = &ops;

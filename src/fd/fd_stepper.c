@@ -135,7 +135,7 @@ static void plan_halo(struct ht_fd_stepper *s, struct ht_halo *out) {
             if (s->engine.kernels != NULL) part->packer = s->engine.kernels->packer[0];
             part->u = sent;
         }
-    for (int i = 0; i < s->kind->sequences; i++) {
+    for (int i = 0; i < HT_FD_SEQUENCES; i++) {
         s->kind->passes(&s->problem, i, &passes);
         ht_halo_plan(&s->problem, &passes, out);
     }
@@ -171,127 +171,6 @@ struct ht_budget ht_differences_stepper_budget(const struct ht_problem *problem,
     b.total = b.state + b.medium + b.messages;
     b.largest_buffer = ht_most(ht_fd_numbers(s) * word, message);
     return b;
-}
-
-/* ---- the medium ---- */
-
-int64_t ht_fd_inside(const struct ht_grid *grid, unsigned parity, int axis, int64_t m) {
-    const int64_t n = ht_grid_nodes(grid, HT_PRIMARY, axis);
-    const int64_t half = parity >> axis & 1u;
-    const bool wraps = axis < grid->dims && ht_grid_periodic(grid, axis);
-    const int64_t period = wraps ? n : 2 * (n - 1);
-    if (axis >= grid->dims) return 0;
-    m = (m % period + period) % period;
-    return wraps || m < n - half ? m : period - m - half;
-}
-
-int64_t ht_fd_block_planes(const struct ht_grid *grid) {
-    enum { MOST = 32, LEAST = 4, VALUES = 1 << 23 };
-    const int64_t some = VALUES / ht_grid_plane(grid, HT_PRIMARY);
-    return ht_least(ht_most(some, LEAST), MOST);
-}
-
-/* Planes from m on, at most `count`, whose images in the grid are neighbours; *step: the direction
- * from one to the next. */
-static int64_t find_run(const struct ht_grid *grid, unsigned parity, int64_t m, int64_t count,
-                        int64_t *step) {
-    int64_t run = 1;
-    for (*step = 1; run < count; run++) {
-        const int64_t one =
-            ht_fd_inside(grid, parity, 2, m + run) - ht_fd_inside(grid, parity, 2, m + run - 1);
-        if (run == 1 && one == -1) *step = -1;
-        if (one != *step) break;
-    }
-    return run;
-}
-
-enum ht_err ht_fd_fill_planes(const struct ht_problem *problem, int what, unsigned parity,
-                              int64_t first, int64_t last, double *out) {
-    const struct ht_grid *grid = problem->grid;
-    const struct ht_fd_problem *fd = &problem->fd;
-    const int64_t plane = ht_grid_plane(grid, HT_PRIMARY);
-    int64_t run, step;
-    for (int64_t m = first; m < last; m += run, out += run * plane) {
-        run = find_run(grid, parity, m, last - m, &step);
-        const int64_t low = ht_fd_inside(grid, parity, 2, step > 0 ? m : m + run - 1);
-        TRY(fd->fill(fd->medium, what, low, low + run, out));
-        for (int64_t j = 0; step < 0 && j < run / 2; j++)
-            for (int64_t n = 0; n < plane; n++) {
-                double *a = out + j * plane + n, *b = out + (run - 1 - j) * plane + n;
-                const double value = *a;
-                *a = *b;
-                *b = value;
-            }
-    }
-    return HT_OK;
-}
-
-/* Values of planes of the grid, and of the window. */
-struct planes {
-    const struct ht_fd_stepper *s;
-    unsigned parity;
-    int64_t count;
-    double *from, *to;
-};
-
-static void continue_ends(const struct ht_fd_stepper *s, unsigned parity, const double *from,
-                          int64_t first, int64_t last, double *to) {
-    const struct ht_grid *grid = s->problem.grid;
-    for (int64_t m1 = first; m1 < last; m1++)
-        to[m1] = from[ht_fd_inside(grid, parity, 0, m1 - s->box.begin[0])];
-}
-
-/* A plane of the grid's values into one of the window, continued along x1 and x2. */
-static enum ht_err continue_plane(void *data, int64_t plane) {
-    const struct planes *p = data;
-    const struct ht_fd_stepper *s = p->s;
-    const struct ht_grid *grid = s->problem.grid;
-    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
-    const int64_t begin = s->box.begin[0], end = s->box.end[0];
-    const double *from = p->from + plane * ht_grid_plane(grid, HT_PRIMARY);
-    double *to = p->to + plane * s->box.plane;
-    for (int64_t m2 = 0; m2 < s->r.partition.window[HT_PRIMARY].count[1]; m2++, to += s->box.row) {
-        const double *row = from + n1 * ht_fd_inside(grid, p->parity, 1, m2 - s->box.begin[1]);
-        memcpy(to + begin, row, (size_t)(end - begin) * sizeof *to);
-        continue_ends(s, p->parity, row, 0, begin, to);
-        /* The last of values between nodes lies behind a wall. */
-        continue_ends(s, p->parity, row, p->parity == 0 ? end : end - 1,
-                      s->r.partition.window[HT_PRIMARY].count[0], to);
-    }
-    return HT_OK;
-}
-
-enum ht_err ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int last, unsigned parity,
-                              struct ht_buffer *const *to) {
-    const struct ht_grid *grid = s->problem.grid;
-    const int64_t planes = s->r.partition.window[HT_PRIMARY].count[2];
-    struct planes p = {
-        .s = s, .parity = parity, .count = ht_least(ht_fd_block_planes(grid), planes)};
-    HT_ARRAY(double, grid_values, (p.count * ht_grid_plane(grid, HT_PRIMARY)));
-    HT_ARRAY(double, window_values, p.count * s->box.plane);
-    p.from = grid_values;
-    p.to = window_values;
-    for (int64_t m3 = 0; m3 < planes; m3 += p.count) {
-        const int64_t some = ht_least(p.count, planes - m3);
-        const int64_t at = s->own.first + m3 - s->box.begin[2];
-        for (int what = first; what < last; what++) {
-            TRY(ht_fd_fill_planes(&s->problem, what, parity, at, at + some, p.from));
-            TRY(ht_threads_run(some, continue_plane, &p));
-            TRY(ht_buffer_write_reals(to[what - first], s->engine.spec.fp64, m3 * s->box.plane,
-                                      some * s->box.plane, p.to));
-        }
-    }
-    return HT_OK;
-}
-
-static enum ht_err fill_uniform(const void *medium, int what, int64_t first, int64_t last,
-                                double *out) {
-    const struct ht_problem *p = medium;
-    const int64_t nodes = ht_grid_plane(p->grid, HT_PRIMARY) * (last - first);
-    const int modulus = p->eq->second_order.modulus;
-    for (int64_t n = 0; n < nodes; n++)
-        out[n] = what == 0 ? p->uniform[modulus] : p->fd.inverse_density;
-    return HT_OK;
 }
 
 enum { STEPS_BETWEEN_MEANS = 100 };
@@ -410,16 +289,6 @@ static enum ht_err run_inject(void *self, const struct ht_task *task) {
     return ht_fd_inject(s, s->injection, 1, task->targets.box.begin[2], task->targets.box.end[2],
                         stage ? HT_FD_BY_STAGE : HT_FD_BY_UPDATE,
                         &s->values[stage ? HT_FD_W : HT_FD_D], update ? s->values[HT_FD_U] : NULL);
-}
-
-static enum ht_err run_record(void *self, HT_UNUSED const struct ht_task *task) {
-    struct ht_fd_stepper *s = self;
-    return s->shell->take(s->shell);
-}
-
-static enum ht_err run_restore(void *self, const struct ht_task *task) {
-    struct ht_fd_stepper *s = self;
-    return s->shell->put(s->shell, task);
 }
 
 /* ---- passes ---- */
@@ -565,11 +434,11 @@ static enum ht_err keep_mean(struct ht_fd_stepper *s) {
     return shift(s, HT_FD_D, (s->mean - sum.mean) / s->mass);
 }
 
-enum ht_err ht_fd_before(void *self, HT_UNUSED enum ht_subgrid from) {
+static enum ht_err before(void *self, HT_UNUSED enum ht_subgrid from) {
     struct ht_fd_stepper *s = self;
     struct ht_fd_injection *in = s->injection[0];
     TRY(keep_mean(s));
-    if (s->back) TRY(s->shell->need(s->shell));
+    if (s->back) TRY(ht_fd_shell_need(s->shell));
     ht_fd_injections_step(s, s->injection);
     if (in == NULL || in->whole == NULL) return HT_OK;
     /* What it adds to the sum of d / a. */
@@ -581,7 +450,7 @@ enum ht_err ht_fd_before(void *self, HT_UNUSED enum ht_subgrid from) {
     return HT_OK;
 }
 
-void ht_fd_after(void *self, int64_t steps) {
+static void after(void *self, int64_t steps) {
     struct ht_fd_stepper *s = self;
     s->layers.start = false;
     s->keep.map = NULL;
@@ -591,7 +460,7 @@ void ht_fd_after(void *self, int64_t steps) {
 
 /* Nothing but sources depends on time. Where L is applied to u itself, u and w change names in each
  * step. */
-int64_t ht_fd_alike(void *self, int64_t *period) {
+static int64_t alike(void *self, int64_t *period) {
     struct ht_fd_stepper *s = self;
     const int64_t since = s->since % STEPS_BETWEEN_MEANS;
     const bool in_place = s->problem.stages > 1 || s->problem.fd.pair != HT_PAIR_NONE;
@@ -677,8 +546,8 @@ enum ht_err ht_fd_rest(struct ht_fd_stepper *s) {
     return HT_OK;
 }
 
-enum ht_err ht_fd_put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
-                      const double *coefs) {
+static enum ht_err put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
+                       const double *coefs) {
     struct ht_fd_stepper *s = self;
     const int64_t part = ht_grid_plane(s->problem.grid, HT_PRIMARY) * (last - first);
     const unsigned fields = fields_of(s);
@@ -690,8 +559,8 @@ enum ht_err ht_fd_put(void *self, enum ht_subgrid subgrid, int64_t first, int64_
     return HT_OK;
 }
 
-enum ht_err ht_fd_get(void *self, enum ht_subgrid subgrid, int field, HT_UNUSED int count,
-                      int64_t first, int64_t last, double *out) {
+static enum ht_err get(void *self, enum ht_subgrid subgrid, int field, HT_UNUSED int count,
+                       int64_t first, int64_t last, double *out) {
     struct ht_fd_stepper *s = self;
     const int64_t values = ht_grid_plane(s->problem.grid, HT_PRIMARY) * (last - first);
     TRY(ht_fd_move_planes(s, s->kind->array(s, subgrid, field), first, last, NULL, out));
@@ -713,13 +582,18 @@ static void fd_archive(void *self, struct ht_archive *archive) {
     ht_archive_integer(archive, "at", &s->at);
     if (s->injection[0] != NULL) ht_archive_number(archive, "driven", &s->injection[0]->driven);
     ht_fd_layers_archive(s, archive);
-    if (!ht_archive_loads(archive)) return;
-    for (int a = 0; a < HT_FD_NAMES; a++) ht_halo_overwritten(&s->r.state, a);
+}
+
+static void archive_all(void *self, struct ht_archive *archive) {
+    struct ht_fd_stepper *s = self;
+    s->kind->archive(s, archive);
+    for (int a = 0; a < HT_ARRAYS && ht_archive_loads(archive); a++)
+        ht_halo_overwritten(&s->r.state, a);
 }
 
 /* ---- making ---- */
 
-enum ht_err ht_fd_aim(void *self, const struct ht_problem *problem) {
+static enum ht_err aim(void *self, const struct ht_problem *problem) {
     struct ht_fd_stepper *s = self;
     ht_fd_sources_destroy(s);
     s->problem.shots = problem != NULL ? problem->shots : NULL;
@@ -741,7 +615,7 @@ void ht_fd_destroy(void *self) {
     free(s);
 }
 
-struct ht_task_seconds ht_fd_seconds(const void *self) {
+static struct ht_task_seconds seconds(const void *self) {
     const struct ht_fd_stepper *s = self;
     const struct ht_kernels *k = s->engine.kernels;
     struct ht_task_seconds now = {.ghosts = 0};
@@ -755,12 +629,12 @@ struct ht_task_seconds ht_fd_seconds(const void *self) {
     return now;
 }
 
-void ht_fd_absolute(void *self) {
+static void absolute(void *self) {
     struct ht_fd_stepper *s = self;
     s->engine.absolute = true;
 }
 
-void ht_fd_arrays(const void *self, struct ht_arrays *out) {
+static void arrays(const void *self, struct ht_arrays *out) {
     static const int first = 0;
     const struct ht_fd_stepper *s = self;
     const unsigned fields = fields_of(s);
@@ -776,7 +650,7 @@ void ht_fd_arrays(const void *self, struct ht_arrays *out) {
     HT_EACH_BIT(f, fields) out->u[HT_PRIMARY][f] = s->kind->array(s, HT_PRIMARY, f);
 }
 
-static enum ht_err fd_keep(void *self, unsigned what, const struct ht_fd_keep *keep) {
+static enum ht_err keep(void *self, unsigned what, const struct ht_fd_keep *keep) {
     struct ht_fd_stepper *s = self;
     TRY(ht_fd_keeper_build(s->engine.kernels->fd, what));
     s->keep = *keep;
@@ -807,6 +681,16 @@ struct ht_pack_format ht_fd_format(const struct ht_problem *problem, bool fp64) 
                                    .precision = problem->halo.precision};
 }
 
+static enum ht_err fill_uniform(const void *medium, int what, int64_t first, int64_t last,
+                                double *out) {
+    const struct ht_problem *p = medium;
+    const int64_t nodes = ht_grid_plane(p->grid, HT_PRIMARY) * (last - first);
+    const int modulus = p->eq->second_order.modulus;
+    for (int64_t n = 0; n < nodes; n++)
+        out[n] = what == 0 ? p->uniform[modulus] : p->fd.inverse_density;
+    return HT_OK;
+}
+
 static enum ht_err fill_rest(void *self) {
     struct ht_fd_stepper *s = self;
     for (int k = 0; k < s->engine.spec.dims; k++)
@@ -826,16 +710,14 @@ static enum ht_err fill_rest(void *self) {
 
 const struct ht_fd_kind ht_fd_kind = {
     .size = sizeof(struct ht_fd_stepper),
-    .runner = {.task = {[HT_TASK_GHOSTS] = run_ghosts,
-                        [HT_TASK_STEP] = run_step,
-                        [HT_TASK_LAYERS] = run_layers,
-                        [HT_TASK_INJECT] = run_inject,
-                        [HT_TASK_RESTORE] = run_restore,
-                        [HT_TASK_RECORD] = run_record},
-               HT_FD_RUNNER_OPS},
-    .ops = {.archive = fd_archive, .keep = fd_keep, HT_FD_STEPPER_OPS},
+    .task = {[HT_TASK_GHOSTS] = run_ghosts,
+             [HT_TASK_STEP] = run_step,
+             [HT_TASK_LAYERS] = run_layers,
+             [HT_TASK_INJECT] = run_inject,
+             [HT_TASK_RESTORE] = ht_fd_shell_put_step,
+             [HT_TASK_RECORD] = ht_fd_shell_take_step},
+    .archive = fd_archive,
     .plan = ht_fd_stepper_plan,
-    .sequences = HT_FD_SEQUENCES,
     .passes = ht_fd_passes,
     .list = list_arrays,
     .sent = find_sent,
@@ -844,13 +726,29 @@ const struct ht_fd_kind ht_fd_kind = {
     .fill = fill_rest,
 };
 
+const struct ht_stepper_ops ht_fd_ops = {.put = put,
+                                         .get = get,
+                                         .archive = archive_all,
+                                         .arrays = arrays,
+                                         .keep = keep,
+                                         .aim = aim,
+                                         .absolute = absolute,
+                                         .destroy = ht_fd_destroy,
+                                         .half_step = ht_runner_half_step,
+                                         .repeat = ht_runner_repeat,
+                                         .finish = ht_runner_finish,
+                                         .traffic = ht_runner_traffic};
+
 static enum ht_err make(struct ht_fd_stepper *s) {
     struct ht_partition *p = &s->r.partition;
     struct ht_fd_list list = {.count = 0}, medium = {.count = 0};
     TRY(HT_ALLOC(p->targets[HT_PRIMARY], 1));
     p->targets[HT_PRIMARY][0].box = p->window[HT_PRIMARY].held;
     p->count[HT_PRIMARY] = 1;
-    TRY(ht_runner_make(&s->r, &s->kind->runner, &s->problem, s->engine.device));
+    s->runs = (struct ht_runner_ops){
+        .before = before, .after = after, .alike = alike, .seconds = seconds};
+    memcpy(s->runs.task, s->kind->task, sizeof s->runs.task);
+    TRY(ht_runner_make(&s->r, &s->runs, &s->problem, s->engine.device));
     s->kind->list(s, &list);
     if (s->beside != NULL) s->kind->list(s->beside, &medium);
     for (int i = 0; i < list.count; i++)
@@ -877,12 +775,21 @@ enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
     if (err == HT_OK) err = ht_runner_connect(&s->r, problem, &halo);
     if (err == HT_OK && kind == &ht_fd_kind) err = find_mass(s);
     if (err == HT_OK)
-        *out = (struct ht_stepper){.ops = &kind->ops, .self = s};
+        *out = (struct ht_stepper){.ops = &ht_fd_ops, .self = s};
     else
         ht_fd_destroy(s);
     return err;
 }
 
+static void *stepper_of(const struct ht_stepper *stepper, const struct ht_fd_kind *kind) {
+    struct ht_fd_stepper *s = stepper->self;
+    return stepper->ops == &ht_fd_ops && s->kind == kind ? s : NULL;
+}
+
 struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper) {
-    return stepper->ops == &ht_fd_kind.ops ? stepper->self : NULL;
+    return stepper_of(stepper, &ht_fd_kind);
+}
+
+struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper) {
+    return stepper_of(stepper, &ht_pair_kind);
 }

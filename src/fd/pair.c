@@ -38,13 +38,13 @@ static int source_of(const struct ht_problem *problem, int pass) {
 static void make_passes(const struct ht_problem *problem, int sequence, struct ht_passes *out) {
     static const struct {
         int count, pass[HT_PASSES];
-    } rows[] = {[HT_PAIR_FORWARDS] = {6, {SLOPE, STAGE + 1, 0, SLOPE + 1, STAGE, 1}},
-                [HT_PAIR_MEASURE] = {3, {SLOPE + 1, STAGE, RATES}},
-                [HT_PAIR_BEGIN] = {6, {SLOPE + 1, START, QUARTER, SLOPE, STAGE + 1, HALF}}};
-    const bool injects = problem->shots != NULL && sequence == HT_PAIR_FORWARDS;
+    } rows[] = {[HT_FD_FORWARDS] = {6, {SLOPE, STAGE + 1, 0, SLOPE + 1, STAGE, 1}},
+                [HT_FD_MEASURE] = {3, {SLOPE + 1, STAGE, RATES}},
+                [HT_FD_BEGIN] = {6, {SLOPE + 1, START, QUARTER, SLOPE, STAGE + 1, HALF}}};
+    const bool injects = problem->shots != NULL && sequence == HT_FD_FORWARDS;
     struct ht_pair pair;
     ht_problem_pair(problem, &pair);
-    *out = (struct ht_passes){.once = sequence != HT_PAIR_FORWARDS};
+    *out = (struct ht_passes){.once = sequence != HT_FD_FORWARDS};
     for (int i = 0; i < rows[sequence].count; i++) {
         const int number = rows[sequence].pass[i], group = kinds[number].group;
         const int64_t reach = problem->fd.order / 2 + ht_pair_faces_use(problem->fd.faces, group);
@@ -193,8 +193,6 @@ static void archive(void *self, struct ht_archive *archive) {
     for (int n = 0; remembers && n < 12; n++) archive_layer(s, archive, n / 4, n / 2 % 2, n % 2);
     ht_archive_flag(archive, "remembers", &s->remembers);
     ht_archive_integer(archive, "at", &s->fd.at);
-    if (!ht_archive_loads(archive)) return;
-    for (int group = 0; group < 2; group++) ht_halo_overwritten(&s->fd.r.state, group);
 }
 
 /* ---- memory ---- */
@@ -378,13 +376,10 @@ static enum ht_err fill_rest(void *self) {
 
 const struct ht_fd_kind ht_pair_kind = {
     .size = sizeof(struct ht_pair_stepper),
-    .runner = {.task = {[HT_TASK_GHOSTS] = run_ghosts,
-                        [HT_TASK_STEP] = run_step,
-                        [HT_TASK_INJECT] = run_inject},
-               HT_FD_RUNNER_OPS},
-    .ops = {.archive = archive, HT_FD_STEPPER_OPS},
+    .task =
+        {[HT_TASK_GHOSTS] = run_ghosts, [HT_TASK_STEP] = run_step, [HT_TASK_INJECT] = run_inject},
+    .archive = archive,
     .plan = plan,
-    .sequences = HT_PAIR_SEQUENCES,
     .passes = make_passes,
     .beyond = HT_PAIR_BEYOND,
     .list = list_arrays,
@@ -394,7 +389,3 @@ const struct ht_fd_kind ht_pair_kind = {
     .fill = fill_rest,
     .release = release,
 };
-
-struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper) {
-    return stepper->ops == &ht_pair_kind.ops ? stepper->self : NULL;
-}

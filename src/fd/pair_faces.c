@@ -250,21 +250,29 @@ static enum ht_err sweep_planes(struct sweep *w, const bool *wanted) {
 }
 
 static enum ht_err sweep_group(struct sweep *w, const bool *wanted) {
-    const struct ht_grid *grid = w->faces->grid;
-    w->own = ht_grid_own(grid, HT_PRIMARY);
-    w->rows = ht_pair_rows(&w->faces->pair, w->group, w->row);
-    for (int f = 0; f < HT_MAX_FIELDS; f++) w->number[f] = -1;
-    for (int i = 0; i < w->rows; i++) w->number[w->row[i]] = i;
-    for (int k = 0; k < 2; k++) w->n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
     const enum ht_err err = w->rows > 0 ? sweep_planes(w, wanted) : HT_OK;
     ht_pool_free(&w->pool);
     return err;
 }
 
+static struct sweep sweep_of(struct ht_pair_faces *faces, const struct ht_problem *problem,
+                             int group) {
+    struct sweep w = {.faces = faces,
+                      .problem = problem,
+                      .group = group,
+                      .own = ht_grid_own(faces->grid, HT_PRIMARY)};
+    w.rows = ht_pair_rows(&faces->pair, group, w.row);
+    for (int f = 0; f < HT_MAX_FIELDS; f++) w.number[f] = -1;
+    for (int i = 0; i < w.rows; i++) w.number[w.row[i]] = i;
+    for (int k = 0; k < 2; k++) w.n[k] = ht_grid_nodes(faces->grid, HT_PRIMARY, k);
+    return w;
+}
+
 static enum ht_err find_group(struct ht_pair_faces *faces, const struct ht_problem *problem,
                               int group, const bool *wanted) {
     struct ht_pair_listed *to = &faces->listed[group];
-    struct sweep w = {.faces = faces, .problem = problem, .group = group, .visit = list_point};
+    struct sweep w = sweep_of(faces, problem, group);
+    w.visit = list_point;
     to->couplings = ht_pair_couplings(&faces->pair, group, &to->coupling);
     TRY(HT_ALLOC(to->first, ht_grid_nodes(faces->grid, HT_PRIMARY, 2) + 1));
     TRY(sweep_group(&w, wanted));
@@ -387,12 +395,11 @@ static enum ht_err exchange(struct sweep *w) {
 static enum ht_err couple_group(const struct ht_problem *problem, struct ht_pair_faces *faces,
                                 int group, double *const *sum) {
     const int64_t planes = ht_grid_nodes(faces->grid, HT_PRIMARY, 2);
-    struct sweep w = {
-        .faces = faces, .problem = problem, .group = group, .visit = couple_point, .sum = sum};
+    struct sweep w = sweep_of(faces, problem, group);
+    w.visit = couple_point;
+    w.sum = sum;
     HT_ARRAY(bool, wanted, planes);
     if (!faces->listed[group].used || sum[faces->listed[group].coupling] == NULL) return HT_OK;
-    for (int k = 0; k < 2; k++) w.n[k] = ht_grid_nodes(faces->grid, HT_PRIMARY, k);
-    w.own = ht_grid_own(faces->grid, HT_PRIMARY);
     for (int64_t m = w.own.first - 1; m <= w.own.last; m++)
         wanted[ht_fd_inside(faces->grid, 0, 2, m)] = true;
     const enum ht_err err = exchange(&w);

@@ -87,22 +87,6 @@ int64_t ht_pair_strains_numbers(const struct ht_gradient *g) {
     return arrays * ht_fd_numbers(g->adjoint) + more;
 }
 
-/* A source adds x: the derivative is by y, of x = C times weights by the weights and q. */
-static enum ht_err aim_strains(struct ht_gradient *g, const struct ht_receivers *receivers) {
-    const struct ht_fd_driven by[2] = {{.receivers = receivers, .bare = true}, {.bare = true}};
-    struct ht_pair_strains *s = g->strains;
-    for (int which = 0; which < 2 && s != NULL; which++) {
-        ht_fd_injections_destroy(s->injection[which]);
-        TRY(ht_fd_injections_create(&stepper_of(g, which)->fd, &by[which], s->injection[which]));
-    }
-    if (s == NULL) return HT_OK;
-    s->read = *stepper_of(g, ADJOINT);
-    HT_EACH_BIT(f, s->fields)
-        if (s->injection[FORWARD][f] == NULL) s->read.on.field[f] = s->strain[ADJOINT][f];
-    g->read = (struct ht_stepper){.ops = &ht_pair_kind.ops, .self = &s->read};
-    return HT_OK;
-}
-
 /* ---- a step ---- */
 
 static bool has_strains(const struct ht_gradient *g, int field) {
@@ -173,7 +157,7 @@ static enum ht_err show_strains(struct ht_gradient *g, int group) {
     const int64_t numbers = ht_fd_numbers(g->forward);
     if (group == 0) TRY(complete(g));
     HT_EACH_BIT(i, f->pair.group[group])
-        TRY(f->fd.engine.ops->copy(&f->fd.engine, s->zero, s->strain[FORWARD][i], numbers));
+        TRY(f->fd.engine.ops->copy(f->fd.engine.products, numbers, s->zero, s->strain[FORWARD][i]));
     return add_strains(g, FORWARD, group, group == 0 ? f->on.field : g->past->after);
 }
 
@@ -267,11 +251,25 @@ static enum ht_err make(struct ht_gradient *g, struct ht_fd_past *past) {
 
 /* ---- sources ---- */
 
+/* With strains a source adds x: the derivative is by y, of x = C times weights by the weights and
+ * q.
+ */
 static enum ht_err aim(struct ht_gradient *g, const struct ht_receivers *receivers) {
     const struct ht_fd_driven removed = {.removes = true};
+    const struct ht_fd_driven by[2] = {{.receivers = receivers, .bare = true}, {.bare = true}};
+    struct ht_pair_strains *s = g->strains;
     ht_fd_injections_destroy(g->removed);
     TRY(ht_fd_injections_create(g->forward, &removed, g->removed));
-    return aim_strains(g, receivers);
+    if (s == NULL) return HT_OK;
+    for (int which = 0; which < 2; which++) {
+        ht_fd_injections_destroy(s->injection[which]);
+        TRY(ht_fd_injections_create(&stepper_of(g, which)->fd, &by[which], s->injection[which]));
+    }
+    s->read = *stepper_of(g, ADJOINT);
+    HT_EACH_BIT(f, s->fields)
+        if (s->injection[FORWARD][f] == NULL) s->read.on.field[f] = s->strain[ADJOINT][f];
+    g->read = (struct ht_stepper){.ops = &ht_fd_ops, .self = &s->read};
+    return HT_OK;
 }
 
 /* Group 0 of the adjoint run has the opposite sign. */
@@ -378,7 +376,7 @@ static enum ht_err add_light(struct ht_gradient *g, int field, const struct ht_f
                                            .sum = {g->strains->strain[FORWARD][field]}}},
                                 .light = g->sum[HT_GRADIENT_ILLUMINATION],
                                 .tool = g->products};
-    return g->adjoint->engine.ops->product(&g->adjoint->engine, &p);
+    return g->adjoint->engine.ops->product(&p);
 }
 
 /* Of a field and those that are coupled with it. */
@@ -398,7 +396,7 @@ static enum ht_err add_products(struct ht_gradient *g, int field, const struct h
         p.field[i].before = strains ? g->strains->zero : f->on.field[at];
         for (int j = i; j < p.count; j++) p.field[i].sum[j] = g->sum[sum_of(g, at, row[j])];
     }
-    return row[0] < field ? HT_OK : a->fd.engine.ops->product(&g->adjoint->engine, &p);
+    return row[0] < field ? HT_OK : a->fd.engine.ops->product(&p);
 }
 
 static enum ht_err correlate(struct ht_gradient *g) {

@@ -340,7 +340,7 @@ enum ht_err ht_staggered_start(const struct ht_plan *plan, HT_UNUSED struct ht_d
     if (plan->solution->rest) return HT_OK;
     TRY(ht_places_find(plan, &places));
     TRY(put_data(plan, &places, s, ~0u));
-    TRY(ht_fd_run_sequence(&s->fd, HT_PAIR_BEGIN));
+    TRY(ht_fd_run_sequence(&s->fd, HT_FD_BEGIN));
     return put_data(plan, &places, s, s->pair.group[1]);
 }
 
@@ -437,7 +437,7 @@ static enum ht_err add_partners(struct ht_pair_stepper *s, int group, double *en
  * (pair_faces.c), which stays. */
 enum ht_err ht_pair_find_energy(struct ht_pair_stepper *s, double time, struct ht_state *out) {
     double energy = 0, squares = 0, half = 0.5 * ht_grid_volume(s->fd.problem.grid);
-    TRY(ht_fd_run_sequence(&s->fd, HT_PAIR_MEASURE));
+    TRY(ht_fd_run_sequence(&s->fd, HT_FD_MEASURE));
     for (int group = 1; group >= 0; group--) {
         if (s->pair.group[group] & s->coupled) TRY(solve(s, group));
         HT_EACH_BIT(f, s->pair.group[group]) TRY(add_field(s, f, time, &energy, &squares, out));

@@ -162,7 +162,7 @@ static void step_born(struct born *b) {
 /* The change of <r, p>, and |dm| of all. */
 static double born_change(const struct shot *plain, struct born *b) {
     const struct ht_plan *plan = plain->run.sim->plan;
-    struct ht_stepper handle = {.ops = &ht_fd_kind.ops, .self = b->change};
+    struct ht_stepper handle = {.ops = &ht_fd_ops, .self = b->change};
     struct ht_sampler *sampler;
     double sum = 0;
     int64_t some;
