@@ -55,9 +55,7 @@ struct ht_pair_meet_sum {
     struct ht_buffer *const *y, *const *e;
     struct ht_buffer *sum;
 };
-struct ht_shot;
 struct ht_fd_injection;
-struct ht_fd_shell;
 struct ht_fd_engine;
 struct ht_fd_engine_ops {
     /* As in htwave/fd_kernel.h. */
@@ -173,11 +171,6 @@ HT_CHECKED enum ht_err ht_fd_inject(struct ht_fd_stepper *s,
                                     struct ht_fd_injection *const list[HT_MAX_FIELDS],
                                     unsigned fields, int64_t begin, int64_t end, int row,
                                     struct ht_buffer *const *to, struct ht_buffer *also);
-struct ht_trace;
-/* The nodes of a trace's reading, on a plane or, -1, on all, as a source of an adjoint run; *whole:
- * the sum of all weights times the nodes' volumes over that of a cell. */
-HT_CHECKED enum ht_err ht_fd_reading(const struct ht_grid *grid, const struct ht_trace *trace,
-                                     int64_t plane, struct ht_point *out, double *whole);
 
 /* ---- fd_incidence.c: plane waves from outside ---- */
 /* Columns that a place between them takes, and the order of its error. */
@@ -247,7 +240,7 @@ enum ht_fd_use { /* what an array is */
 };
 struct ht_fd_list {
     int count;
-    struct {
+    struct ht_fd_array {
         struct ht_buffer **at;
         int64_t numbers;
         unsigned use;
@@ -320,6 +313,11 @@ HT_CHECKED enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
 /* The stepper of one field, of a pair, behind a stepper; NULL: it is of another kind. */
 struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper);
 struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper);
+static inline void ht_fd_swap(struct ht_buffer **a, struct ht_buffer **b) {
+    struct ht_buffer *const first = *a;
+    *a = *b;
+    *b = first;
+}
 /* Runs a sequence of passes once. */
 HT_CHECKED enum ht_err ht_fd_run_sequence(struct ht_fd_stepper *s, int sequence);
 /* At rest, at time 0. */
@@ -436,7 +434,7 @@ void ht_fd_shell_destroy(struct ht_fd_shell *shell); /* NULL allowed; the steppe
 /* The tasks HT_TASK_RECORD and HT_TASK_RESTORE; what a step back needs, before it. */
 enum ht_err ht_fd_shell_take_step(void *stepper, const struct ht_task *task);
 enum ht_err ht_fd_shell_put_step(void *stepper, const struct ht_task *task);
-HT_CHECKED enum ht_err ht_fd_shell_need(struct ht_fd_shell *shell);
+HT_CHECKED enum ht_err ht_fd_shell_need(struct ht_fd_shell *shell, int64_t step);
 /* From the present state on, that of step 0, steps are recorded. */
 HT_CHECKED enum ht_err ht_fd_shell_record(struct ht_fd_shell *shell);
 /* After the last step N: the state becomes u(N-1) and -d(N); time steps lead back from u(n) and
@@ -471,9 +469,12 @@ HT_CHECKED enum ht_err ht_fd_fill_planes(const struct ht_problem *problem, int w
 /* ht_fd_problem.fill of `first` to `last` - 1, so continued, in the window. */
 HT_CHECKED enum ht_err ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int last,
                                          unsigned parity, struct ht_buffer *const *to);
-/* ht_fd_problem.fill of a plan's frame; medium: the plan. */
+/* ht_fd_problem.fill of a plan's frame, medium: the plan; of problem->fd.number, medium: the
+ * problem. */
 HT_CHECKED enum ht_err ht_fd_fill_frame(const void *medium, int what, int64_t first, int64_t last,
                                         double *out);
+HT_CHECKED enum ht_err ht_fd_fill_numbers(const void *medium, int what, int64_t first, int64_t last,
+                                          double *out);
 /* Planes to fill at once: averages along x3 begin anew with each fill. */
 int64_t ht_fd_block_planes(const struct ht_grid *grid);
 

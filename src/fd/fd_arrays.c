@@ -1,4 +1,4 @@
-/* Arrays of steppers: filled from the medium, and in checkpoints. */
+/* Arrays of steppers: filled from the medium, moved from and to planes, in checkpoints. */
 #include "fd.h"
 
 /* ---- the medium ---- */
@@ -62,13 +62,6 @@ struct planes {
     double *from, *to;
 };
 
-static void continue_ends(const struct ht_fd_stepper *s, unsigned parity, const double *from,
-                          int64_t first, int64_t last, double *to) {
-    const struct ht_grid *grid = s->problem.grid;
-    for (int64_t m1 = first; m1 < last; m1++)
-        to[m1] = from[ht_fd_inside(grid, parity, 0, m1 - s->box.begin[0])];
-}
-
 /* A plane of the grid's values into one of the window, continued along x1 and x2. */
 static enum ht_err continue_plane(void *data, int64_t plane) {
     const struct planes *p = data;
@@ -76,15 +69,16 @@ static enum ht_err continue_plane(void *data, int64_t plane) {
     const struct ht_grid *grid = s->problem.grid;
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
     const int64_t begin = s->box.begin[0], end = s->box.end[0];
+    /* The last of values between nodes lies behind a wall. */
+    const int64_t last = p->parity == 0 ? end : end - 1;
+    const int64_t *count = s->r.partition.window[HT_PRIMARY].count;
     const double *from = p->from + plane * ht_grid_plane(grid, HT_PRIMARY);
     double *to = p->to + plane * s->box.plane;
-    for (int64_t m2 = 0; m2 < s->r.partition.window[HT_PRIMARY].count[1]; m2++, to += s->box.row) {
+    for (int64_t m2 = 0; m2 < count[1]; m2++, to += s->box.row) {
         const double *row = from + n1 * ht_fd_inside(grid, p->parity, 1, m2 - s->box.begin[1]);
         memcpy(to + begin, row, (size_t)(end - begin) * sizeof *to);
-        continue_ends(s, p->parity, row, 0, begin, to);
-        /* The last of values between nodes lies behind a wall. */
-        continue_ends(s, p->parity, row, p->parity == 0 ? end : end - 1,
-                      s->r.partition.window[HT_PRIMARY].count[0], to);
+        for (int64_t m1 = 0; m1 < count[0]; m1 = m1 + 1 == begin ? last : m1 + 1)
+            to[m1] = row[ht_fd_inside(grid, p->parity, 0, m1 - begin)];
     }
     return HT_OK;
 }
@@ -108,6 +102,46 @@ enum ht_err ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int last, unsi
             TRY(ht_buffer_write_reals(to[what - first], s->engine.spec.fp64, m3 * s->box.plane,
                                       some * s->box.plane, p.to));
         }
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_fd_fill_frame(const void *medium, int what, int64_t first, int64_t last,
+                             double *out) {
+    const struct ht_plan *plan = medium;
+    return ht_frame_fill(plan->frame, what, first, last, out);
+}
+
+enum ht_err ht_fd_fill_numbers(const void *medium, int what, int64_t first, int64_t last,
+                               double *out) {
+    const struct ht_problem *p = medium;
+    for (int64_t n = 0; n < (last - first) * ht_grid_plane(p->grid, HT_PRIMARY); n++)
+        out[n] = p->fd.number[what];
+    return HT_OK;
+}
+
+/* ---- planes ---- */
+
+/* Some planes at a time. */
+enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_buffer *array, int64_t first,
+                              int64_t last, const double *from, double *to) {
+    const bool fp64 = s->engine.spec.fp64;
+    const struct ht_fd_box *box = &s->box;
+    const int64_t n1 = box->end[0] - box->begin[0], n2 = box->end[1] - box->begin[1];
+    const int64_t most = ht_most(ht_least((1 << 20) / box->plane, last - first), 1);
+    HT_ARRAY(double, window, most * box->plane);
+    for (int64_t m = first; m < last; m += most) {
+        const int64_t planes = ht_least(most, last - m), moved = (m - first) * n2 * n1;
+        const int64_t at = (m - s->own.first + box->begin[2]) * box->plane;
+        if (to != NULL) TRY(ht_buffer_read_reals(array, fp64, at, planes * box->plane, window));
+        for (int64_t row = 0; row < planes * n2; row++) {
+            double *values = window + row / n2 * box->plane +
+                             (box->begin[1] + row % n2) * box->row + box->begin[0];
+            const int64_t place = moved + row * n1;
+            if (to != NULL) memcpy(to + place, values, (size_t)n1 * sizeof *to);
+            if (from != NULL) memcpy(values, from + place, (size_t)n1 * sizeof *to);
+        }
+        if (from != NULL) TRY(ht_buffer_write_reals(array, fp64, at, planes * box->plane, window));
     }
     return HT_OK;
 }

@@ -586,24 +586,10 @@ static enum ht_err bound_gradients(const struct ht_problem *problem, const struc
     return HT_OK;
 }
 
-struct numbers {
-    const struct ht_grid *grid;
-    const double *coefficient;
-};
-
-static enum ht_err fill_numbers(const void *numbers, int what, int64_t first, int64_t last,
-                                double *out) {
-    const struct numbers *of = numbers;
-    for (int64_t i = 0; i < (last - first) * ht_grid_plane(of->grid, HT_PRIMARY); i++)
-        out[i] = of->coefficient[what];
-    return HT_OK;
-}
-
 /* In uniform media with free sides: nothing varies further from them than powers reach. */
 static enum ht_err bound_sides(const struct ht_problem *problem, const struct ht_pair *pair,
                                int group, const double *coefficient, double *most) {
     struct ht_grid grid = ht_grid_whole(problem->grid);
-    const struct numbers numbers = {&grid, coefficient};
     struct ht_problem small = *problem;
     double range[HT_MAX_TERMS][2];
     for (int k = 0; k < grid.dims; k++) {
@@ -612,8 +598,9 @@ static enum ht_err bound_sides(const struct ht_problem *problem, const struct ht
         grid.cells[k] = ht_least(grid.cells[k], free ? 2 * (beside + 1) : 4);
     }
     small.grid = &grid;
-    small.fd.fill = fill_numbers;
-    small.fd.medium = &numbers;
+    small.fd.fill = ht_fd_fill_numbers;
+    small.fd.medium = &small;
+    memcpy(small.fd.number, coefficient, sizeof small.fd.number);
     return run(&small, NULL, pair, group, range, most);
 }
 
@@ -624,7 +611,7 @@ int64_t ht_pair_bound_planes(const struct ht_problem *problem) {
 enum ht_err ht_pair_bound(const struct ht_problem *problem, const struct ht_pair *pair,
                           double (*range)[2], double *most) {
     int fields[2] = {0};
-    double coefficient[HT_MAX_TERMS], magnitudes;
+    double coefficient[HT_MAX_TERMS] = {0}, magnitudes;
     bool uniform = true, enough = false;
     struct ht_pair gradients;
     for (int f = 0; f < pair->nfields; f++) fields[pair->group[1] >> f & 1u]++;

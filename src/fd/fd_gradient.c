@@ -139,10 +139,8 @@ static enum ht_err list_groups(const void *gradient, struct ht_sampler *out) {
 /* The adjoint stepper has the stage's array in place of u while its samples are taken, and again
  * that of u. */
 static void swap_stage(struct ht_gradient *g, int kind) {
-    struct ht_buffer **v = g->adjoint->values, *const u = v[HT_FD_U];
-    if (kind != HT_FD_BY_STAGE) return;
-    v[HT_FD_U] = v[HT_FD_W];
-    v[HT_FD_W] = u;
+    struct ht_buffer **v = g->adjoint->values;
+    if (kind == HT_FD_BY_STAGE) ht_fd_swap(&v[HT_FD_U], &v[HT_FD_W]);
 }
 
 static void forget_sources(struct ht_gradient *g) {
@@ -224,8 +222,7 @@ static enum ht_err find_sample(void *data, int64_t sample) {
 }
 
 enum ht_err ht_gradient_signal(const struct ht_gradient *g, int group, double *out) {
-    struct by_signal by = {.g = g, .group = group};
-    by.out = out;
+    struct by_signal by = {g, group, out};
     return ht_threads_run(g->forward->problem.shots->shot[group].signal->samples, find_sample, &by);
 }
 
@@ -289,20 +286,17 @@ enum ht_err ht_gradient_run(struct ht_gradient *g, const double *amplitude) {
     return err == HT_OK ? ht_runner_finish(g->forward) : err;
 }
 
-static enum ht_err aim_receivers(struct ht_gradient *g, const struct ht_receivers *receivers) {
-    const struct ht_fd_driven readings = {.receivers = receivers};
-    if (g->ops->aim != NULL) TRY(g->ops->aim(g, receivers));
-    return ht_fd_injections_create(g->adjoint, &readings, g->adjoint->injection);
-}
-
 enum ht_err ht_gradient_aim(struct ht_gradient *g, const struct ht_receivers *receivers) {
+    const struct ht_fd_driven readings = {.receivers = receivers};
     struct ht_fd_stepper *a = g->adjoint;
     REQUIRE(g->forward->problem.shots != NULL, HT_ERR_INTERNAL, "a gradient without sources");
     ht_fd_sources_destroy(a);
     forget_sources(g);
     a->problem.shots = g->forward->problem.shots;
     g->traces = (int)receivers->traces;
-    TRY(ht_comm_agree(g->plan->grid.slab.comm, aim_receivers(g, receivers)));
+    enum ht_err err = g->ops->aim != NULL ? g->ops->aim(g, receivers) : HT_OK;
+    if (err == HT_OK) err = ht_fd_injections_create(a, &readings, a->injection);
+    TRY(ht_comm_agree(g->plan->grid.slab.comm, err));
     TRY(aim_sources(g));
     return ht_comm_agree(g->plan->grid.slab.comm, g->past->ops->begin(g->past));
 }

@@ -14,7 +14,6 @@ HT_CHECKED enum ht_err ht_fd_reverse_create(const struct ht_fd_past *of,
                                             const struct ht_fd_shell_choice *choice,
                                             struct ht_fd_past **out);
 
-/* HT_FD_BY: of one field the update's amplitudes are by q, with two terms the stage's by o. */
 struct ht_gradient {
     const struct ht_fd_gradient_ops *ops;
     const struct ht_plan *plan;
@@ -28,7 +27,7 @@ struct ht_gradient {
     double larger,
         factor; /* the adjoint fields than for amplitudes that are given, than they are */
     int traces;
-    struct ht_sampler *sampler[HT_FD_BY];
+    struct ht_sampler *sampler[HT_FD_BY]; /* of one field of q, with two terms of o */
     int64_t taken[HT_FD_BY];
     double *amplitude[HT_FD_BY]; /* [step][group] the derivative of chi by what a step adds; NULL:
                                     one term */

@@ -89,7 +89,6 @@ static void fd_layer_profile(const struct ht_problem *problem, int axis, int sid
 
 enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
     struct ht_fd_layers *l = &s->layers;
-    HT_FREED double *profile = NULL;
     const int numbers = l->sponge ? 1 : HT_FD_PROFILES;
     l->start = true;
     if (l->sides.count == 0) return HT_OK;
@@ -101,7 +100,7 @@ enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
             "absorbing layers: a %s of the grid has %lld numbers, with what lies beside it; at "
             "most %lld are possible",
             s->engine.spec.dims > 2 ? "plane" : "row", (long long)apart, (long long)most);
-    TRY(HT_ALLOC(profile, l->sides.profiles));
+    HT_ARRAY(double, profile, l->sides.profiles);
     for (int i = 0; i < l->sides.count; i++) {
         const struct ht_fd_side *side = &l->sides.side[i];
         HT_ARRAY(double, cell, numbers * side->cells);

@@ -502,13 +502,13 @@ static enum ht_err absorb(const struct ht_fd_engine *e, const struct ht_fd_work 
     struct line line = {.e = e, .w = w, .l = l, .weights = ht_fd_layer_weights(&e->spec)};
     int64_t most = 1;
     for (int i = 0; i < l->sides.count; i++) most = ht_most(most, l->sides.side[i].cells);
-    TRY(HT_ALLOC(line.q, most));
+    HT_ARRAY(double, q, most);
+    line.q = q;
     for (int work = l->sponge; work < (l->sponge ? 2 : 3); work++)
         for (int i = 0; i < l->sides.count; i++) {
             line.side = &l->sides.side[i];
             do_side(&line, works[work]);
         }
-    free(line.q);
     return HT_OK;
 }
 
@@ -595,31 +595,34 @@ static void pair_solve(const struct ht_pair_stepper *s, int group, int64_t at) {
 
 /* ---- couplings, from the formulas of cl/pair_faces.cl ---- */
 
-/* A point of a field around one at node `at`; false: there is no such corner. */
-static bool find_near(const struct ht_pair_stepper *s, int group, int field, unsigned corner,
-                      int64_t at, int64_t *near) {
+/* The points of a field around one at node `at`; returns how many they are. */
+static int find_near(const struct ht_pair_stepper *s, int group, int field, int64_t at,
+                     int64_t near[8]) {
     const unsigned meets = s->pair.meets[group], apart = s->pair.parity[field] ^ meets;
-    *near = at;
-    for (int k = 0; k < 3; k++)
-        *near +=
-            ((int)(corner >> k & 1u) - (int)((apart & ~meets) >> k & 1u)) * pitch_of(&s->fd.box, k);
-    return !(corner & ~apart);
+    int count = 0;
+    for (unsigned corner = 0; corner < 8; corner++) {
+        if (corner & ~apart) continue;
+        near[count] = at;
+        for (int k = 0; k < 3; k++)
+            near[count] += ((int)(corner >> k & 1u) - (int)((apart & ~meets) >> k & 1u)) *
+                           pitch_of(&s->fd.box, k);
+        count++;
+    }
+    return count;
 }
 
 /* Mean of the own change of a field at its points around one at node `at`. */
 static double pair_mean(const struct ht_pair_task *t, int field, int64_t at) {
     const struct ht_pair *pair = &t->s->pair;
-    const unsigned apart = pair->parity[field] ^ pair->meets[t->group];
+    int64_t near[8];
+    const int count = find_near(t->s, t->group, field, at, near);
     double sum = 0;
-    for (unsigned corner = 0; corner < 8; corner++) {
-        int64_t near;
-        if (!find_near(t->s, t->group, field, corner, at, &near)) continue;
+    for (int i = 0; i < count; i++)
         for (int n = 0; n < pair->nterms; n++)
             if (pair->term[n].row == field && pair->term[n].partner == field)
                 sum += magnitude(&t->s->fd.engine, t->scale[pair->term[n].axis]) *
-                       pair_difference(t, &pair->term[n], near);
-    }
-    return sum / (1 << ht_pair_axes(apart));
+                       pair_difference(t, &pair->term[n], near[i]);
+    return sum / count;
 }
 
 /* [point - first][row]. */
@@ -668,14 +671,10 @@ static enum ht_err plain_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht_
 
 static double value_mean(const struct ht_pair_meet_sum *m, int field, int64_t at,
                          struct ht_buffer *const *of) {
+    int64_t near[8];
+    const int count = find_near(m->s, m->group, field, at, near);
     double sum = 0;
-    int count = 0;
-    for (unsigned corner = 0; corner < 8; corner++) {
-        int64_t near;
-        if (!find_near(m->s, m->group, field, corner, at, &near)) continue;
-        sum += of[field]->host[near];
-        count++;
-    }
+    for (int i = 0; i < count; i++) sum += of[field]->host[near[i]];
     return sum / count;
 }
 

@@ -3,12 +3,6 @@
 #include "fd.h"
 #include "src/solve/sampler_private.h"
 
-enum ht_err ht_fd_fill_frame(const void *medium, int what, int64_t first, int64_t last,
-                             double *out) {
-    const struct ht_plan *plan = medium;
-    return ht_frame_fill(plan->frame, what, first, last, out);
-}
-
 /* Of a density that is a number everywhere, too, where a gradient is by it: second differences in
  * place of fluxes would be another scheme. */
 static bool is_density(const struct ht_plan *plan) {

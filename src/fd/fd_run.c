@@ -31,7 +31,6 @@ struct start {
     double *u, *r, *modulus;
     double *share[3], *flow[3]; /* for matched layers along an axis; else NULL */
     int64_t first, planes;      /* of the block */
-    bool *moves;                /* whether r of a plane needs the modulus */
     struct ht_pool pool;
 };
 
@@ -55,7 +54,6 @@ static enum ht_err prepare(const struct ht_plan *plan, struct start *s) {
     for (int64_t w = 0; w < s->parts; w++) TRY(HT_TAKE(&s->pool, s->coefs[w], all));
     TRY(HT_TAKE(&s->pool, s->u, s->block * plane));
     TRY(HT_TAKE(&s->pool, s->r, s->block * plane));
-    TRY(HT_TAKE(&s->pool, s->moves, s->block));
     for (int k = 0; k < s->grid.dims; k++) {
         if (plan->problem.layers == NULL || plan->layers.type != HT_ABSORBING_CPML ||
             plan->grid.layer[k][0] + plan->grid.layer[k][1] == 0)
@@ -77,23 +75,20 @@ bool ht_fd_held(const struct ht_grid *grid, int64_t m3, int64_t node) {
     return false;
 }
 
-/* u_t, but for the factor -K of -K div v, v = -s_k f_k: whether there is such a sum. */
-static bool find_rate(const struct start *s, const double *coefs, double *rate) {
+/* u_t, but for the factor -K of -K div v, v = -s_k f_k. */
+static void find_rate(const struct start *s, const double *coefs, double *rate) {
     const struct ht_second_order *form = &s->plan->eq.second_order;
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
     const int64_t field = plane * ht_grid_coefs(&s->grid);
-    bool moves = false;
     if (form->rate >= 0) {
         memcpy(rate, coefs + form->rate * field, (size_t)plane * sizeof *rate);
-        return false;
+        return;
     }
     memset(rate, 0, (size_t)plane * sizeof *rate);
     for (int k = 0; k < s->grid.dims; k++) {
         const double *slope = coefs + form->flux[k] * field + ((int64_t)1 << k) * plane;
         for (int64_t n = 0; n < plane; n++) rate[n] -= form->sign[k] * slope[n] / s->grid.h[k];
     }
-    for (int64_t n = 0; n < plane && !moves; n++) moves = rate[n] != 0;
-    return moves;
 }
 
 /* For layers along an axis minus what v along the others has in u_t, but for K, and v at the half
@@ -125,7 +120,7 @@ static enum ht_err find_part(void *data, int64_t part) {
         TRY(ht_solution_fill(s->solution, HT_PRIMARY, 0, m, m + 1, coefs));
         ht_plan_multiply(s->plan, false, plane * ht_grid_coefs(&s->grid) * s->plan->eq.nfields,
                          coefs);
-        s->moves[i] = find_rate(s, coefs, s->r + i * plane);
+        find_rate(s, coefs, s->r + i * plane);
         for (int k = 0; k < s->grid.dims; k++)
             if (s->share[k] != NULL) find_share(s, i, k, coefs);
         coefs += field * plane * ht_grid_coefs(&s->grid);
@@ -138,8 +133,8 @@ static enum ht_err multiply_by_modulus(const struct start *s) {
     const struct ht_fd_problem *fd = &s->fd->problem.fd;
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
     bool moves = false;
-    for (int64_t i = 0; i < s->planes; i++) moves = moves || s->moves[i];
-    if (!moves) return HT_OK;
+    for (int64_t n = 0; n < s->planes * plane && !moves; n++) moves = s->r[n] != 0;
+    if (!moves || s->plan->eq.second_order.rate >= 0) return HT_OK;
     TRY(fd->fill(fd->medium, 0, s->first, s->first + s->planes, s->modulus));
     for (int64_t n = 0; n < s->planes * plane; n++) {
         s->r[n] *= -s->modulus[n];
@@ -225,17 +220,6 @@ static enum ht_err apply_alone(struct ht_fd_stepper *s, struct ht_measure *u) {
     return ht_fd_total(s, NULL, s->values[HT_FD_U], s->z, u);
 }
 
-static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy, struct ht_measure *u) {
-    struct ht_buffer *const d = s->values[HT_FD_D];
-    const double dt = s->problem.dt;
-    struct ht_measure dz, dd;
-    TRY(apply_alone(s, u));
-    TRY(ht_fd_total(s, NULL, d, s->z, &dz));
-    TRY(ht_fd_total(s, NULL, d, d, &dd));
-    *energy = ht_grid_volume(s->problem.grid) / (2 * dt * dt) * (dd.sum - u->sum + dz.sum);
-    return HT_OK;
-}
-
 /* ---- with layers ---- */
 
 /* The nodes of the layer at a side remain, or else those of none there. */
@@ -300,9 +284,16 @@ static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out, stru
 
 /* What is in layers at the start counts as a whole. */
 static enum ht_err find_state(struct ht_fd_stepper *s, struct ht_state *out, struct ht_measure *u) {
+    struct ht_buffer *const d = s->values[HT_FD_D];
+    const double dt = s->problem.dt;
+    struct ht_measure dz, dd;
     *out = (struct ht_state){.energy = 0};
-    return s->problem.layers != NULL && s->at > 0 ? find_open(s, out, u)
-                                                  : find_energy(s, &out->energy, u);
+    if (s->problem.layers != NULL && s->at > 0) return find_open(s, out, u);
+    TRY(apply_alone(s, u));
+    TRY(ht_fd_total(s, NULL, d, s->z, &dz));
+    TRY(ht_fd_total(s, NULL, d, d, &dd));
+    out->energy = ht_grid_volume(s->problem.grid) / (2 * dt * dt) * (dd.sum - u->sum + dz.sum);
+    return HT_OK;
 }
 
 /* Without a mass there is no energy: before the first step of none. */
@@ -322,16 +313,6 @@ static enum ht_err measure(HT_UNUSED const struct ht_plan *plan, const struct ht
 }
 
 const struct ht_invariant ht_fd_energy = {.known = known, .measure = measure};
-
-/* The root of E grows in a step by at most |S| / (dt sqrt(2 k)), where S is what the sources add to
- * d, since a step's work is <S, u(t+dt) - u(t-dt)>/(2 dt^2), and |d|^2/dt^2 <= 2 E/k with k = 1 -
- * dt^2 max(-M)/4; with two terms dt^2 M is -z + z^2/12, at least -3. */
-static double find_driven(const struct ht_plan *plan, const struct ht_fd_stepper *s) {
-    const double part = plan->cfl / plan->cfl_limit;
-    const double k = plan->problem.stages > 1 ? 0.25 : 1 - part * part;
-    if (s->injection[0] == NULL || !known(plan)) return 0;
-    return s->injection[0]->driven / (plan->problem.dt * sqrt(2 * k));
-}
 
 enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
                                          const struct ht_stepper *stepper, double time,
@@ -355,7 +336,15 @@ enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
         for (int k = 0; k < s->engine.spec.dims; k++) out->held *= s->problem.grid->h[k];
         out->rounding = 16 * unit * out->held / pow(s->problem.dt, 2);
     }
-    out->driven = find_driven(plan, s);
+    if (known(plan) && s->injection[0] != NULL) {
+        /* The root of E grows in a step by at most |S| / (dt sqrt(2 k)), where S is what the
+         * sources add to d, since a step's work is <S, u(t+dt) - u(t-dt)>/(2 dt^2), and |d|^2/dt^2
+         * <= 2 E/k with k = 1 - dt^2 max(-M)/4; with two terms dt^2 M is -z + z^2/12, at least -3.
+         */
+        const double part = plan->cfl / plan->cfl_limit;
+        const double k = plan->problem.stages > 1 ? 0.25 : 1 - part * part;
+        out->driven = s->injection[0]->driven / (s->problem.dt * sqrt(2 * k));
+    }
     out->of_rate = ht_equations_first_order(&plan->eq);
     out->partial = plan->problem.layers != NULL && time <= 0;
     out->content = out->energy;

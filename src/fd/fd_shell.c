@@ -117,24 +117,21 @@ static enum ht_err hold(struct ht_fd_records *r, int64_t i, bool write, struct c
     return HT_OK;
 }
 
-static int64_t within(const struct ht_fd_records *r, int64_t i) {
-    return i % r->shape.each * r->shape.bytes;
-}
-
 /* ---- the ring ---- */
 
 /* Between the slot and the host, after the work that `worked` stands for. */
 static enum ht_err transfer(struct ht_fd_records *r, int64_t i, bool write) {
     const int64_t slot = i % r->shape.slots, bytes = r->shape.bytes;
+    const int64_t at = i % r->shape.each * bytes;
     struct chunk *c;
     TRY(hold(r, i, write, &c));
     if (r->device == NULL) {
-        char *kept = c->memory + within(r, i), *in_ring = (char *)r->ring->host + slot * bytes;
+        char *kept = c->memory + at, *in_ring = (char *)r->ring->host + slot * bytes;
         memcpy(write ? kept : in_ring, write ? in_ring : kept, (size_t)bytes);
         return HT_OK;
     }
-    TRY(write ? ht_transfer(r->ring, slot * bytes, c->pinned, within(r, i), bytes)
-              : ht_transfer(c->pinned, within(r, i), r->ring, slot * bytes, bytes));
+    TRY(write ? ht_transfer(r->ring, slot * bytes, c->pinned, at, bytes)
+              : ht_transfer(c->pinned, at, r->ring, slot * bytes, bytes));
     TRY(ht_event_record(r->device, &c->moved, HT_QUEUE_TRANSFER));
     return ht_event_record(r->device, &r->moved[slot], HT_QUEUE_TRANSFER);
 }
@@ -330,9 +327,11 @@ void ht_fd_shell_size(const struct ht_fd_shell *shell, struct ht_fd_shell_bytes 
                                       .records = shape.bytes * shape.count};
 }
 
-static enum ht_err make(struct ht_fd_shell *shell) {
+static enum ht_err make(struct ht_fd_stepper *s, const struct ht_fd_shell_choice *choice,
+                        struct ht_fd_shell *shell) {
+    struct ht_device *device = s->engine.device;
+    TRY(ht_fd_shell_plan(s, choice, shell));
     const struct records_shape shape = shape_of(shell);
-    struct ht_device *device = shell->s->engine.device;
     if (shape.bytes == 0) return HT_OK;
     if (device != NULL)
         TRY(ht_fd_shell_kernels_create(device, shell->form.fp64, shell->form.coded, &shell->tool));
@@ -355,10 +354,11 @@ static struct ht_pass *last_pass(struct ht_fd_stepper *s) {
     return &s->r.passes.pass[s->r.passes.count - 1];
 }
 
-static enum ht_err take_step(struct ht_fd_shell *shell) {
-    struct ht_fd_stepper *s = shell->s;
-    /* of the state after the step in progress */
-    const int64_t step = s->at + (s->shell != NULL);
+/* The state after the step in progress; without a task that before the first one. */
+enum ht_err ht_fd_shell_take_step(void *stepper, const struct ht_task *task) {
+    struct ht_fd_stepper *s = stepper;
+    struct ht_fd_shell *shell = s->shell;
+    const int64_t step = s->at + (task != NULL);
     if (shell->records == NULL || !is_recorded(&shell->choice, step)) return HT_OK;
     struct ht_fd_records *r = shell->records;
     const int64_t i = record_of(&shell->choice, step);
@@ -370,21 +370,16 @@ static enum ht_err take_step(struct ht_fd_shell *shell) {
     return transfer(r, i, true);
 }
 
-enum ht_err ht_fd_shell_take_step(void *stepper, HT_UNUSED const struct ht_task *task) {
-    return take_step(((struct ht_fd_stepper *)stepper)->shell);
-}
-
 enum ht_err ht_fd_shell_record(struct ht_fd_shell *shell) {
     struct ht_fd_stepper *s = shell->s;
     REQUIRE(s->shell == NULL && s->at == 0, HT_ERR_INTERNAL,
             "a shell is recorded from step %lld on", (long long)s->at);
-    TRY(take_step(shell));
     shell->passes = s->r.passes;
     shell->depth = s->r.partition.depth;
     shell->closed = s->closed;
     last_pass(s)->records = true;
     s->shell = shell;
-    return HT_OK;
+    return ht_fd_shell_take_step(s, NULL);
 }
 
 /* u of a step on planes of the window, and d = u - old. */
@@ -408,19 +403,15 @@ enum ht_err ht_fd_shell_put_step(void *stepper, const struct ht_task *task) {
                       s->values[in_place ? HT_FD_U : HT_FD_W]);
 }
 
-/* What `put` reads; steps further back need no later records than this one may. */
-static enum ht_err need(struct ht_fd_shell *shell, int64_t step) {
+/* What `put` reads; steps further back need no later records than this one may. At step 0 a stage
+ * may still be computed, which reads none. */
+enum ht_err ht_fd_shell_need(struct ht_fd_shell *shell, int64_t step) {
     const struct ht_fd_shell_choice *c = &shell->choice;
     const int64_t last = c->every > 1 ? ht_least(step + ENDS, c->steps) : step;
     struct ht_fd_shell_sum sum;
-    if (shell->records == NULL) return HT_OK;
+    if (shell->records == NULL || step < 0) return HT_OK;
     find_sum(c, step, &sum);
     return records_need(shell->records, sum.record[0], record_of(c, last));
-}
-
-/* At step 0 a stage may still be asked for. */
-enum ht_err ht_fd_shell_need(struct ht_fd_shell *shell) {
-    return shell->s->at > 0 ? need(shell, shell->s->at - 1) : HT_OK;
 }
 
 /* Neighbours of a slab cannot put back what they compute beyond their own planes: an exchange for
@@ -440,7 +431,7 @@ enum ht_err ht_fd_shell_back(struct ht_fd_shell *shell) {
     for (int i = 0; i < all.works; i++)
         if (all.work[i] != HT_TASK_LAYERS) ht_pass_add(pass, all.work[i]);
     ht_pass_add(pass, HT_TASK_RESTORE);
-    TRY(need(shell, s->at));
+    TRY(ht_fd_shell_need(shell, s->at));
     TRY(put_planes(shell, s->at, HT_PART_INTERIOR, &s->box, s->values[HT_FD_W]));
     /* Planes of the neighbours that the first pass reads. */
     if (!s->r.partition.cut) return HT_OK;
@@ -462,12 +453,7 @@ void ht_fd_shell_leave(struct ht_fd_shell *shell) {
 
 enum ht_err ht_fd_shell_create(struct ht_fd_stepper *s, const struct ht_fd_shell_choice *choice,
                                struct ht_fd_shell **out) {
-    struct ht_fd_shell *shell = NULL;
-    *out = NULL;
-    TRY(HT_ALLOC(shell, 1));
-    enum ht_err err = ht_fd_shell_plan(s, choice, shell);
-    if (err == HT_OK) err = make(shell);
-    return HT_MADE(err, shell, ht_fd_shell_destroy, out);
+    HT_CREATE(out, make(s, choice, *out), ht_fd_shell_destroy);
 }
 
 /* ---- of gradients ---- */

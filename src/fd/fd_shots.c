@@ -148,8 +148,10 @@ static void set_from(struct making *m, int from) {
 
 /* ---- receivers as sources of an adjoint run ---- */
 
-enum ht_err ht_fd_reading(const struct ht_grid *grid, const struct ht_trace *trace, int64_t plane,
-                          struct ht_point *out, double *whole) {
+/* The nodes of a trace's reading, on a plane or, -1, on all, as a source; *whole: the sum of all
+ * weights times the nodes' volumes over that of a cell. */
+static enum ht_err find_reading(const struct ht_grid *grid, const struct ht_trace *trace,
+                                int64_t plane, struct ht_point *out, double *whole) {
     struct ht_point_axis axis[3];
     *whole = 1 / ht_grid_volume(grid);
     for (int k = 0; k < 3; k++) {
@@ -176,7 +178,7 @@ static enum ht_err add_reading(struct making *m, int column, int64_t plane) {
     HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
     const struct ht_trace trace = ht_trace_at(m->by->receivers, column);
     double whole;
-    TRY(ht_fd_reading(&m->grid, &trace, plane, &point, &whole));
+    TRY(find_reading(&m->grid, &trace, plane, &point, &whole));
     if (m->pair == &ONE) m->in->whole[column] = whole;
     return add_point(m, column, true, &point);
 }
@@ -265,13 +267,6 @@ static int64_t grid_plane(const struct ht_fd_stepper *s, int64_t m3) {
     const int64_t m = s->own.first + m3 - s->box.begin[2];
     const bool wraps = grid->dims > 2 && ht_grid_periodic(grid, 2);
     return wraps ? (m % planes + planes) % planes : m;
-}
-
-/* Planes of the window with targets, own ones and those of neighbours. */
-static struct ht_range target_planes(const struct ht_fd_stepper *s) {
-    return (struct ht_range){
-        s->r.partition.neighbour[0] ? 0 : s->box.begin[2],
-        s->r.partition.neighbour[1] ? s->r.partition.window[HT_PRIMARY].count[2] : s->box.end[2]};
 }
 
 /* The list, weights and table of what nodes of the grid take, at the nodes of these planes that are
@@ -473,7 +468,11 @@ static enum ht_err make_field(struct ht_fd_stepper *s, const struct ht_fd_driven
                        .grid = *s->problem.grid,
                        .plane = -1,
                        .all = &all};
-    const struct ht_range target = target_planes(s);
+    /* Planes of the window with targets, own ones and those of neighbours. */
+    const struct ht_partition *p = &s->r.partition;
+    const struct ht_range target = {p->neighbour[0] ? 0 : s->box.begin[2],
+                                    p->neighbour[1] ? p->window[HT_PRIMARY].count[2]
+                                                    : s->box.end[2]};
     HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
     TRY(HT_ALLOC(*out, 1));
     struct ht_fd_injection *in = m.in = *out;

@@ -79,10 +79,7 @@ enum ht_err ht_fd_array_create(const struct ht_fd_engine *e, int64_t numbers,
 }
 
 void ht_fd_list_add(struct ht_fd_list *list, struct ht_buffer **at, int64_t numbers, unsigned use) {
-    if (numbers == 0) return;
-    list->row[list->count].at = at;
-    list->row[list->count].numbers = numbers;
-    list->row[list->count++].use = use;
+    if (numbers > 0) list->row[list->count++] = (struct ht_fd_array){at, numbers, use};
 }
 
 /* u, d, w, z, what layers have, a, and b where density varies. */
@@ -215,12 +212,8 @@ static enum ht_err run_update(struct ht_fd_stepper *s, struct ht_fd_work *w, boo
     if (!in_place && first) {
         /* The next u takes w's place where L is applied to u itself: before the first box of the
          * pass the two change names, as do those that layers remember. */
-        struct ht_buffer *before = v[HT_FD_U], **memory = s->layers.memory;
-        v[HT_FD_U] = v[HT_FD_W];
-        v[HT_FD_W] = before;
-        before = memory[HT_FD_BEFORE];
-        memory[HT_FD_BEFORE] = memory[HT_FD_HALVES];
-        memory[HT_FD_HALVES] = before;
+        ht_fd_swap(&v[HT_FD_U], &v[HT_FD_W]);
+        ht_fd_swap(&s->layers.memory[HT_FD_BEFORE], &s->layers.memory[HT_FD_HALVES]);
     }
     w->u = v[HT_FD_W];
     w->d = v[HT_FD_D];
@@ -438,7 +431,7 @@ static enum ht_err before(void *self, HT_UNUSED enum ht_subgrid from) {
     struct ht_fd_stepper *s = self;
     struct ht_fd_injection *in = s->injection[0];
     TRY(keep_mean(s));
-    if (s->back) TRY(ht_fd_shell_need(s->shell));
+    if (s->back) TRY(ht_fd_shell_need(s->shell, s->at - 1));
     ht_fd_injections_step(s, s->injection);
     if (in == NULL || in->whole == NULL) return HT_OK;
     /* What it adds to the sum of d / a. */
@@ -475,7 +468,6 @@ static int64_t alike(void *self, int64_t *period) {
 
 enum ht_err ht_fd_reverse(struct ht_fd_stepper *s) {
     struct ht_buffer **v = s->values;
-    struct ht_buffer *const last = v[HT_FD_U];
     TRY(ht_runner_complete(&s->r));
     if (s->problem.layers != NULL && s->level != 0) TRY(shift(s, HT_FD_U, s->level));
     if (s->problem.layers != NULL) s->level = 0;
@@ -483,8 +475,7 @@ enum ht_err ht_fd_reverse(struct ht_fd_stepper *s) {
     TRY(ht_fd_advance_own(s, -1, v[HT_FD_W], v[HT_FD_W]));
     TRY(ht_fd_advance_own(s, 1, v[HT_FD_U], v[HT_FD_W]));
     TRY(ht_fd_advance_own(s, 1, v[HT_FD_D], v[HT_FD_W]));
-    v[HT_FD_U] = v[HT_FD_W];
-    v[HT_FD_W] = last;
+    ht_fd_swap(&v[HT_FD_U], &v[HT_FD_W]);
     for (int a = 0; a < HT_FD_NAMES; a++) ht_halo_overwritten(&s->r.state, a);
     s->mean = -s->mean;
     s->back = true;
@@ -493,30 +484,6 @@ enum ht_err ht_fd_reverse(struct ht_fd_stepper *s) {
 }
 
 /* ---- data ---- */
-
-/* Some planes at a time. */
-enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_buffer *array, int64_t first,
-                              int64_t last, const double *from, double *to) {
-    const bool fp64 = s->engine.spec.fp64;
-    const struct ht_fd_box *box = &s->box;
-    const int64_t n1 = box->end[0] - box->begin[0], n2 = box->end[1] - box->begin[1];
-    const int64_t most = ht_most(ht_least((1 << 20) / box->plane, last - first), 1);
-    HT_ARRAY(double, window, most * box->plane);
-    for (int64_t m = first; m < last; m += most) {
-        const int64_t planes = ht_least(most, last - m), moved = (m - first) * n2 * n1;
-        const int64_t at = (m - s->own.first + box->begin[2]) * box->plane;
-        if (to != NULL) TRY(ht_buffer_read_reals(array, fp64, at, planes * box->plane, window));
-        for (int64_t row = 0; row < planes * n2; row++) {
-            double *values = window + row / n2 * box->plane +
-                             (box->begin[1] + row % n2) * box->row + box->begin[0];
-            const int64_t place = moved + row * n1;
-            if (to != NULL) memcpy(to + place, values, (size_t)n1 * sizeof *to);
-            if (from != NULL) memcpy(values, from + place, (size_t)n1 * sizeof *to);
-        }
-        if (from != NULL) TRY(ht_buffer_write_reals(array, fp64, at, planes * box->plane, window));
-    }
-    return HT_OK;
-}
 
 /* Fields that there are arrays of. */
 static unsigned fields_of(const struct ht_fd_stepper *s) {
@@ -681,16 +648,6 @@ struct ht_pack_format ht_fd_format(const struct ht_problem *problem, bool fp64) 
                                    .precision = problem->halo.precision};
 }
 
-static enum ht_err fill_uniform(const void *medium, int what, int64_t first, int64_t last,
-                                double *out) {
-    const struct ht_problem *p = medium;
-    const int64_t nodes = ht_grid_plane(p->grid, HT_PRIMARY) * (last - first);
-    const int modulus = p->eq->second_order.modulus;
-    for (int64_t n = 0; n < nodes; n++)
-        out[n] = what == 0 ? p->uniform[modulus] : p->fd.inverse_density;
-    return HT_OK;
-}
-
 static enum ht_err fill_rest(void *self) {
     struct ht_fd_stepper *s = self;
     for (int k = 0; k < s->engine.spec.dims; k++)
@@ -699,7 +656,10 @@ static enum ht_err fill_rest(void *self) {
     TRY(ht_fd_layers_create(s));
     if (s->beside != NULL) return HT_OK;
     if (s->problem.fd.fill == NULL) {
-        s->problem.fd.fill = fill_uniform;
+        double *number = s->problem.fd.number;
+        number[0] = s->problem.uniform[s->problem.eq->second_order.modulus];
+        for (int k = 0; k < 3; k++) number[1 + k] = s->problem.fd.inverse_density;
+        s->problem.fd.fill = ht_fd_fill_numbers;
         s->problem.fd.medium = &s->problem;
     }
     TRY(ht_fd_fill_arrays(s, 0, 1, 0, &s->law.a));

@@ -130,11 +130,7 @@ enum ht_err ht_pair_strains_pass(struct ht_gradient *g, int group) {
 
 static void swap_group(struct ht_gradient *g) {
     struct ht_pair_stepper *f = stepper_of(g, FORWARD);
-    HT_EACH_BIT(i, f->pair.group[0]) {
-        struct ht_buffer *const own = f->on.field[i];
-        f->on.field[i] = g->strains->strain[FORWARD][i];
-        g->strains->strain[FORWARD][i] = own;
-    }
+    HT_EACH_BIT(i, f->pair.group[0]) ht_fd_swap(&f->on.field[i], &g->strains->strain[FORWARD][i]);
     for (int group = 0; group < 2; group++) ht_halo_overwritten(&f->fd.r.state, group);
 }
 
