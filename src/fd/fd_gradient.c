@@ -222,7 +222,8 @@ static enum ht_err find_sample(void *data, int64_t sample) {
 }
 
 enum ht_err ht_gradient_signal(const struct ht_gradient *g, int group, double *out) {
-    struct by_signal by = {g, group, out};
+    struct by_signal by = {.g = g, .group = group};
+    by.out = out;
     return ht_threads_run(g->forward->problem.shots->shot[group].signal->samples, find_sample, &by);
 }
 

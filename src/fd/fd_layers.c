@@ -277,7 +277,7 @@ static double complex solve_last(int n, double complex *a) {
         int best = k;
         for (int i = k + 1; i < n; i++)
             if (cabs(a[i * (n + 1) + k]) > cabs(a[best * (n + 1) + k])) best = i;
-        double complex *row = &a[k * (n + 1)];
+        double complex *row = a + (ptrdiff_t)k * (n + 1);
         for (int j = k; j <= n && best != k; j++) {
             const double complex swap = row[j];
             row[j] = a[best * (n + 1) + j];
