@@ -149,7 +149,8 @@ static enum ht_err create(struct ht_device *device, const struct ht_variant *var
     TRY(ht_step_recipe(variant, spec, shape, &op, &definitions, &recipe));
     TRY(ht_tool_create(device, &recipe, &own, sizeof own, &step));
     step->spec.eq = &step->eq;
-    return HT_MADE(build(step, &op), step, ht_step_destroy, out);
+    const enum ht_err err = build(step, &op); /* HT_MADE reads it twice */
+    return HT_MADE(err, step, ht_step_destroy, out);
 }
 
 enum ht_err ht_step_create(struct ht_device *device, const struct ht_variant *variant,
