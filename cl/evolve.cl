@@ -15,7 +15,7 @@
  *
  * In layers whose profiles are polynomials in xi_k (HT_PROFILE_DEGREE) a term with such a profile
  * takes coefficients n_k - a + derivative of w[col]. */
-#define HT_EXCHANGE_SIZE HT_SIZE_EXCHANGE(HT_SLABS, HT_EXCHANGED, HT_ITEMS)
+#define HT_EXCHANGE_SIZE (2 * HT_SLABS * HT_EXCHANGED * HT_ITEMS)
 
 /* HT_DERIVATIVE_nk: coefficient n3 = s of the n-th derivative of w[col] along axis k, times scale.
  * slot: index of the field in the exchange. HT_SCALE_nk:
@@ -92,8 +92,8 @@ HT_INLINE real ht_raised(const int n, const int derivative, const int size) {
 
 #if HT_MEDIUM_DEGREE > 0
 /* The medium of a cell in local memory: medium[cell][material][a]. */
-#define HT_MEDIUM_SIZE HT_SIZE_MEDIUM(HT_CELLS, HT_MATERIALS, HT_MEDIUM_COEFS)
-#define HT_PRODUCT_SIZE HT_SIZE_PRODUCTS(HT_GROUPS, HT_ITEMS)
+#define HT_MEDIUM_SIZE (HT_CELLS * HT_MATERIALS * HT_MEDIUM_COEFS)
+#define HT_PRODUCT_SIZE (2 * HT_GROUPS * HT_ITEMS)
 /* Materials that are constant in each cell have one coefficient there. */
 #define HT_ADD_CONSTANT_GROUP(group, row, m) \
     sum[row][s] = fma(medium[(m)*HT_MEDIUM_COEFS], g[group], sum[row][s]);

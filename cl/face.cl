@@ -10,7 +10,7 @@
 #define HT_ROW (HT_T1 + 1)
 #define HT_FACE_AT(c, f, i3, r, n1) \
     (((((c)*HT_FACE_FIELDS + (f)) * HT_N3 + (i3)) * HT_T2 + (r)) * HT_ROW + (n1))
-#define HT_FACE_SIZE HT_SIZE_FACE(HT_CELLS, HT_FACE_FIELDS, HT_N3, HT_T2, HT_T1)
+#define HT_FACE_SIZE (HT_CELLS * HT_FACE_FIELDS * HT_N3 * HT_T2 * HT_ROW)
 
 /* Number of the node at index 0 of the source row (i2, i3) of a field; the number of the field's
  * nodes. */

@@ -7,24 +7,18 @@ HT_KERNEL void ht_limit_copy(HT_INPUT(real) from, HT_OUTPUT(real) to) {
     HT_UNROLLED(n, HT_LIMIT_COPIES) to[group + n * HT_LIMIT_ITEMS + HT_ITEM()] = x[n];
 }
 
-#if HT_WIDTH == 1
-typedef real ht_operand;
-#else
-typedef HT_VECTOR(HT_WIDTH) ht_operand; /* as in the CPU kernels */
-#endif
-
 /* Each work-item has several independent chains to hide latency. The multiplier is read from
  * memory, so that the compiler cannot fold it. Values stay near 1 because multiplier + addend is 1.
  */
-HT_KERNEL void ht_limit_fma(HT_INPUT(real) from, HT_OUTPUT(ht_operand) to) {
+HT_KERNEL void ht_limit_fma(HT_INPUT(real) from, HT_OUTPUT(vector) to) {
     const long i = HT_GROUP_1() * HT_LIMIT_FMA_ITEMS + HT_ITEM();
-    const ht_operand multiplier = from[0], addend = from[1];
-    ht_operand x[HT_LIMIT_CHAINS];
+    const vector multiplier = from[0], addend = from[1];
+    vector x[HT_LIMIT_CHAINS];
     HT_UNROLLED(n, HT_LIMIT_CHAINS) x[n] = (real)(HT_ITEM() + n);
     for (int turn = 0; turn < HT_LIMIT_TURNS; turn++)
         HT_UNROLLED(r, HT_LIMIT_ROUNDS)
             HT_UNROLLED(n, HT_LIMIT_CHAINS) x[n] = fma(x[n], multiplier, addend);
-    ht_operand sum = 0;
+    vector sum = 0;
     HT_UNROLLED(n, HT_LIMIT_CHAINS) sum += x[n];
     to[i] = sum;
 }

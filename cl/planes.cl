@@ -19,7 +19,7 @@
 #define HT_TILE_2 (HT_ROWS + 1)
 #define HT_TILE_NODES (HT_TILE_1 * HT_TILE_2 * 3)
 #define HT_COPIES ((HT_TILE_NODES + HT_TOOL_ITEMS - 1) / HT_TOOL_ITEMS)
-#define HT_STAGE_SIZE HT_SIZE_TILE(HT_TILE_2, 3, HT_CHUNK, HT_PITCH)
+#define HT_STAGE_SIZE (HT_TILE_2 * 3 * HT_CHUNK * HT_PITCH)
 
 /* The nodes that a work-item copies: in their plane, in the window, and in local memory; work-items
  * that are left over copy the last one, too. The host ensures that node numbers fit int. */

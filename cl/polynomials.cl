@@ -12,8 +12,8 @@ HT_TOOL_KERNEL ht_evolve_polynomials(struct ht_step_args a,
                                      HT_INPUT(real) scale HT_EACH_SRC(HT_POLY_PARAM)
                                          HT_EACH_DST(HT_DST_PARAM)
                                              HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
-    HT_LOCAL_ARRAY(real, scratch, HT_STEP_LOCAL);
-    HT_LOCAL_MEDIUM;
+    /* In one array: PoCL 5 ends the process where a kernel has an array that nothing uses. */
+    HT_LOCAL_ARRAY(real, scratch, HT_STEP_LOCAL + HT_MEDIUM_SIZE);
     const int item = HT_ITEM();
     const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS;
     const long m2 = a.begin[1] + HT_GROUP_2();
@@ -27,5 +27,5 @@ HT_TOOL_KERNEL ht_evolve_polynomials(struct ht_step_args a,
         HT_EACH_SRC(HT_LOAD_POLY)
     }
     ht_target(&a, item, m1, m2, m3, scale, b, scratch,
-              local_medium HT_EACH_DST(HT_DST_ARG) HT_EACH_MATERIAL(HT_MEDIUM_ARG));
+              scratch + HT_STEP_LOCAL HT_EACH_DST(HT_DST_ARG) HT_EACH_MATERIAL(HT_MEDIUM_ARG));
 }

@@ -119,10 +119,10 @@ HT_INLINE void ht_tile(HT_GLOBAL const real *op, int count, HT_LOCAL const vecto
 }
 
 HT_TOOL_KERNEL ht_propagator(HT_STEP_PARAMS(op)) {
-    HT_LOCAL_ARRAY(vector, sums, HT_SIZE_BLOCK_SUMS(HT_CORNERS, HT_CHUNK, HT_ROWS));
-    HT_LOCAL_ARRAY(vector, result, HT_SIZE_BLOCK_RESULT(HT_RESULT_ROWS, HT_ROWS));
-    HT_LOCAL_ARRAY(vector, faces, HT_SIZE_BLOCK_FACES(HT_ROLL, HT_ENTRIES, HT_FACE_SUMS, HT_ROWS));
-    HT_LOCAL_ARRAY(real, stage, HT_SIZE_SIDE(HT_CELLS));
+    HT_LOCAL_ARRAY(vector, sums, HT_CORNERS * HT_CHUNK * HT_ROWS);
+    HT_LOCAL_ARRAY(vector, result, HT_RESULT_ROWS * HT_ROWS);
+    HT_LOCAL_ARRAY(vector, faces, HT_ROLL ? HT_ENTRIES * HT_FACE_SUMS * HT_ROWS : 1);
+    HT_LOCAL_ARRAY(real, stage, HT_CELLS + 1);
     const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS;
     const long m2 = a.begin[1] + HT_GROUP_2() * HT_ROWS;
     const long begin = ht_first_plane(&a), end = ht_last_plane(&a);

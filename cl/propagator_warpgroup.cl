@@ -34,7 +34,7 @@ HT_INLINE real ht_sum_of(const struct ht_sums *sums, const int g, const int e, c
 
 #define HT_WIDE (HT_MOST_TILES < HT_MOST_WIDE ? HT_MOST_TILES : HT_MOST_WIDE)
 /* values of the operator of a chunk */
-#define HT_CHUNK_VALUES HT_SIZE_HALVES(HT_PAIRS, HT_TILES)
+#define HT_CHUNK_VALUES (HT_PAIRS * 2 * HT_TILES * 64)
 #define HT_CHUNK_PACKS (HT_CHUNK_VALUES / HT_BLOCK)
 
 /* A product that runs: its tiles in acc; 0 wide: none. */

@@ -1,17 +1,15 @@
 /* Reads a target's medium, evolves its polynomial and writes the result; shared by the kernels with
  * a work-item per column. */
 #if HT_MEDIUM_DEGREE <= 0
-/* PoCL 5 ends the process where a kernel has an array that nothing uses. */
-#define HT_LOCAL_MEDIUM HT_LOCAL real *local_medium = scratch
+#define HT_MEDIUM_SIZE 0
 #define HT_STEP_LOCAL HT_EXCHANGE_SIZE
 #else
-#define HT_LOCAL_MEDIUM HT_LOCAL_ARRAY(real, local_medium, HT_MEDIUM_SIZE)
 #define HT_STEP_LOCAL (HT_EXCHANGE_SIZE + HT_PRODUCT_SIZE)
 #endif
 
 /* Evolves this work-item's column b and writes its coefficients up to N; leapfrog (HT_OLD_SIGN)
  * adds the old value times its sign. scratch:
- * HT_STEP_LOCAL values; local_medium: HT_MEDIUM_SIZE values in the index order
+ * HT_STEP_LOCAL values; local_medium, behind them: HT_MEDIUM_SIZE values in the index order
  * [cell][material][a]. All work-items of the group must call it. */
 HT_INLINE void ht_target(const struct ht_step_args *a, const int item, long m1, long m2, long m3,
                          HT_GLOBAL const real *scale, real b[HT_FIELDS][HT_T3],

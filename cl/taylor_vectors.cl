@@ -11,23 +11,19 @@
  * and then a row of coefficients n1 at a time is accumulated in registers,
  *     w = b + (1/k) sum over a of M_a products[n - a]. */
 #if HT_MEDIUM_DEGREE > 0
-#define HT_LOCAL_PRODUCTS HT_LOCAL_ARRAY(vector, products, HT_SIZE_DERIVATIVES(HT_GROUPS, HT_CUBE))
+#define HT_PRODUCTS (HT_GROUPS * HT_CUBE)
 #define HT_SPAN (HT_MEDIUM_DEGREE + 1)
 #define HT_SPAN2 (HT_DIMS > 1 ? HT_SPAN : 1)
 #define HT_SPAN3 (HT_DIMS > 2 ? HT_SPAN : 1)
 #else
-#define HT_LOCAL_PRODUCTS HT_LOCAL vector *products = b /* cl/targets.cl */
+#define HT_PRODUCTS 0
 #define HT_SPAN 1
 #define HT_SPAN2 1
 #define HT_SPAN3 1
 #endif
 /* medium[material][a3][a2][a1] with all a_k <= degree */
 #define HT_MEDIUM_AT(m, a1, a2, a3) ((((m)*HT_SPAN3 + (a3)) * HT_SPAN2 + (a2)) * HT_SPAN + (a1))
-#if HT_MEDIUM_DEGREE < 0
-#define HT_LOCAL_MEDIUM HT_LOCAL vector *medium = b
-#else
-#define HT_LOCAL_MEDIUM HT_LOCAL_ARRAY(vector, medium, HT_MATERIALS *HT_SPAN *HT_SPAN2 *HT_SPAN3)
-#endif
+#define HT_MEDIUM_VECTORS (HT_MEDIUM_DEGREE < 0 ? 0 : HT_MATERIALS * HT_SPAN * HT_SPAN2 * HT_SPAN3)
 
 /* ---- interpolation ---- */
 
@@ -232,11 +228,11 @@ HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k, HT_LOCAL const vecto
                (HT_OLD_SIGN ? (real)2 : (real)1) * w[(f)*HT_CUBE + at], stage);
 
 HT_TOOL_KERNEL ht_taylor_vectors(HT_STEP_PARAMS(scale) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
-    HT_LOCAL_ARRAY(vector, b, HT_SIZE_POLYNOMIALS(HT_FIELDS, HT_CUBE));
-    HT_LOCAL_ARRAY(vector, w, HT_SIZE_POLYNOMIALS(HT_FIELDS, HT_CUBE));
-    HT_LOCAL_PRODUCTS;
-    HT_LOCAL_MEDIUM;
-    HT_LOCAL_ARRAY(real, stage, HT_SIZE_SIDE(HT_CELLS));
+    /* In one array: PoCL 5 ends the process where a kernel has an array that nothing uses. */
+    HT_LOCAL_ARRAY(vector, b, HT_FIELDS * HT_CUBE + HT_PRODUCTS + HT_MEDIUM_VECTORS);
+    HT_LOCAL_ARRAY(vector, w, HT_FIELDS * HT_CUBE);
+    HT_LOCAL vector *products = b + HT_FIELDS * HT_CUBE, *medium = products + HT_PRODUCTS;
+    HT_LOCAL_ARRAY(real, stage, HT_CELLS + 1);
     const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS;
     const long m2 = a.begin[1] + HT_GROUP_2();
     const long begin = ht_first_plane(&a), end = ht_last_plane(&a);

@@ -20,7 +20,7 @@
 #define HT_TILE_3 (HT_DIMS > 2 ? 2 : 1)
 #define HT_TILE_NODES (HT_TILE_1 * HT_TILE_2 * HT_TILE_3)
 #define HT_COPIES ((HT_TILE_NODES + HT_TOOL_ITEMS - 1) / HT_TOOL_ITEMS)
-#define HT_STAGE_SIZE HT_SIZE_TILE(HT_TILE_2, HT_TILE_3, HT_CHUNK, HT_PITCH)
+#define HT_STAGE_SIZE (HT_TILE_2 * HT_TILE_3 * HT_CHUNK * HT_PITCH)
 
 /* The tile of a work-group and the nodes that a work-item copies. The host ensures that 2 * node
  * fits int. */

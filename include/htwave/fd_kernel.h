@@ -108,8 +108,9 @@ struct ht_fd_products {
     double sign; /* of d */
     struct ht_buffer *compliance, *light, *slopes[3];
 };
+/* fields: of a pair, for ht_pair_product_add; 0: of one field of second order. */
 HT_CHECKED enum ht_err ht_fd_products_create(struct ht_device *device,
-                                             const struct ht_fd_spec *spec, int terms,
+                                             const struct ht_fd_spec *spec, int terms, int fields,
                                              struct ht_tool **out);
 HT_CHECKED enum ht_err ht_fd_products_add(struct ht_tool *products,
                                           const struct ht_fd_products *of);
@@ -128,10 +129,8 @@ struct ht_pair_product {
         struct ht_buffer *adjoint, *after, *before, *sum[HT_PAIR_TOGETHER_MOST];
     } field[HT_PAIR_TOGETHER_MOST];
     struct ht_buffer *light;
-    struct ht_tool *tool; /* by ht_pair_product_create; NULL of the plain engine */
+    struct ht_tool *tool; /* by ht_fd_products_create; NULL of the plain engine */
 };
-HT_CHECKED enum ht_err ht_pair_product_create(struct ht_device *device, bool fp64, int fields,
-                                              struct ht_tool **out);
 HT_CHECKED enum ht_err ht_pair_product_add(const struct ht_pair_product *p);
 /* The sum of some values, then the differences of neighbours: pressure, which is large, is kept
  * apart from what is small beside it. */

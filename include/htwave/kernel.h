@@ -228,12 +228,11 @@ void ht_operator_free(struct ht_operator *op);
 HT_CHECKED enum ht_err ht_kernel_text(const struct ht_variant *variant, const struct ht_spec *spec,
                                       const struct ht_shape *shape, struct ht_text *out);
 
-struct ht_step;
+/* A tool (htwave/tool.h). */
+struct ht_tool;
 HT_CHECKED enum ht_err ht_step_create(struct ht_device *device, const struct ht_variant *variant,
                                       const struct ht_spec *spec, const struct ht_shape *shape,
-                                      struct ht_step **out);
-void ht_step_destroy(struct ht_step *step); /* NULL allowed */
-bool ht_step_cached(const struct ht_step *step);
+                                      struct ht_tool **out);
 
 /* Buffers of a half step. src, dst: coefficients per field (NULL if the grid does not store the
  * field). poly: interpolants of the fields that the source grid stores, without gaps, for
@@ -251,13 +250,11 @@ struct ht_step_buffers {
 enum ht_step_part { HT_PART_INTERIOR, HT_PART_BOUNDARY };
 /* Enqueues the half step for the targets [args->begin, args->end). With args->march 0 the function
  * chooses the march. The ghosts of the sources must have been filled. */
-HT_CHECKED enum ht_err ht_step_launch(struct ht_step *step, enum ht_step_part part,
+HT_CHECKED enum ht_err ht_step_launch(struct ht_tool *step, enum ht_step_part part,
                                       const struct ht_step_args *args,
                                       const struct ht_step_buffers *buffers);
 /* Adds the device seconds since the last call to seconds[kernel]. */
-void ht_step_add_seconds(struct ht_step *step, double seconds[2]);
-/* Device seconds of all launches of a part so far; step NULL: 0. */
-double ht_step_total(const struct ht_step *step, enum ht_step_part part);
+void ht_step_add_seconds(struct ht_tool *step, double seconds[2]);
 
 /* The device's limits: copy bandwidth (bytes read + written per second) and fused multiply-adds per
  * second in the precision asked for. Measured, and kept in its cache; anew: not taken from there.

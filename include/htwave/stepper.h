@@ -15,7 +15,7 @@ struct ht_kernels {
     const struct ht_variant *variant;
     struct ht_spec spec[2];
     struct ht_shape shape[2];
-    struct ht_step *step[2];   /* NULL: not compiled */
+    struct ht_tool *step[2];   /* NULL: not compiled */
     struct ht_tool *ghosts[2]; /* [subgrid]: as the source of a half step */
     struct ht_tool *sums;
     struct ht_tool *injector;        /* NULL: no sources */

@@ -384,7 +384,7 @@ static enum ht_err field_make(struct ht_gradient *g, struct ht_fd_past *past) {
     past->increments = 1u << HT_FD_D;
     past->slopes = !g->cross && e->spec.density;
     if (e->device == NULL) return HT_OK;
-    return ht_fd_products_create(e->device, &e->spec, terms, &g->products);
+    return ht_fd_products_create(e->device, &e->spec, terms, 0, &g->products);
 }
 
 static const struct ht_fd_gradient_ops field_gradient = {.has = field_has,

@@ -240,9 +240,8 @@ static enum ht_err make(struct ht_gradient *g, struct ht_fd_past *past) {
             HT_ERR_INTERNAL, "gradients of %d coupled fields", coupled);
     past->values = (1u << s->pair.nfields) - 1;
     if (e->device == NULL) return HT_OK;
-    TRY(ht_pair_product_create(e->device, e->spec.fp64, 1, &g->products));
-    return coupled > 0 ? ht_pair_product_create(e->device, e->spec.fp64, coupled, &g->block)
-                       : HT_OK;
+    TRY(ht_fd_products_create(e->device, &e->spec, 1, 1, &g->products));
+    return coupled > 0 ? ht_fd_products_create(e->device, &e->spec, 1, coupled, &g->block) : HT_OK;
 }
 
 /* ---- sources ---- */

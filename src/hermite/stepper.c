@@ -369,7 +369,7 @@ static struct ht_task_seconds seconds_of(const void *self) {
         while (t->region[first].kernels->step[0] != k->step[0]) first++;
         for (int n = 0; first == i && n < 4; n++)
             if (n < 2 || k->step[1] != k->step[0])
-                sum.part[n % 2] += ht_step_total(k->step[n / 2], (enum ht_step_part)(n % 2));
+                sum.part[n % 2] += ht_tool_total(k->step[n / 2], (enum ht_step_part)(n % 2));
     }
     for (int i = 0; i < 2; i++) {
         sum.ghosts += ht_tool_total(t->kernels->ghosts[i], HT_PART_INTERIOR);

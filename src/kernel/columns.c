@@ -3,26 +3,24 @@
  * kernel or two (cl/common.cl, face.cl, evolve.cl). */
 #include "variant.h"
 
-#include "local_sizes.h"
-
 /* ---- local memory, in values ---- */
 
 static int64_t face_size(const struct ht_sizes *z, const struct ht_shape *s) {
-    return HT_SIZE_FACE((int64_t)s->cells, s->face_fields, z->n3, z->t2, z->t1);
+    return (int64_t)s->cells * s->face_fields * z->n3 * z->t2 * (z->t1 + 1);
 }
 
 static int64_t evolve_size(const struct ht_sizes *z, const struct ht_shape *s) {
     int64_t items = (int64_t)s->cells * z->t1 * z->t2;
-    int64_t exchange = HT_SIZE_EXCHANGE((int64_t)s->slabs, z->exchanged, items);
+    int64_t exchange = 2 * s->slabs * z->exchanged * items;
     if (z->medium_coefs == 0) return exchange;
-    return exchange + HT_SIZE_PRODUCTS((int64_t)z->groups, items);
+    return exchange + 2 * z->groups * items;
 }
 
 /* Local memory of the kernel that needs most. */
 static int64_t local_values(const struct ht_variant *variant, const struct ht_sizes *z,
                             const struct ht_shape *s) {
     int64_t face = face_size(z, s), evolve = evolve_size(z, s), most = 0;
-    int64_t medium = HT_SIZE_MEDIUM((int64_t)s->cells, z->materials, z->medium_coefs) + 1;
+    int64_t medium = (int64_t)s->cells * z->materials * z->medium_coefs;
     if (ht_variant_has(variant, HT_STAGE_STEP)) most = (face > evolve ? face : evolve) + medium;
     if (ht_variant_has(variant, HT_STAGE_EVOLVE)) most = evolve + medium;
     if (ht_variant_has(variant, HT_STAGE_INTERPOLATE_ROLLED) && face > most) most = face;

@@ -383,9 +383,8 @@ struct products {
 enum { CORRELATE, COPY };       /* entries */
 enum { PIECE = 4 * ROW_ITEMS }; /* nodes of a row that a group takes */
 
-/* fields: of a pair; 0: of one field of second order. */
-static enum ht_err create_products(struct ht_device *device, const struct ht_fd_spec *spec,
-                                   int terms, int fields, struct ht_tool **out) {
+enum ht_err ht_fd_products_create(struct ht_device *device, const struct ht_fd_spec *spec,
+                                  int terms, int fields, struct ht_tool **out) {
     const struct ht_recipe recipe = {
         .what = "kernel of gradients",
         .fp64 = spec->fp64,
@@ -401,17 +400,6 @@ static enum ht_err create_products(struct ht_device *device, const struct ht_fd_
         .now = true};
     const struct products own = {.spec = *spec, .weights = ht_fd_weights(2 * spec->radius)};
     return ht_tool_create(device, &recipe, &own, sizeof own, out);
-}
-
-enum ht_err ht_fd_products_create(struct ht_device *device, const struct ht_fd_spec *spec,
-                                  int terms, struct ht_tool **out) {
-    return create_products(device, spec, terms, 0, out);
-}
-
-enum ht_err ht_pair_product_create(struct ht_device *device, bool fp64, int fields,
-                                   struct ht_tool **out) {
-    const struct ht_fd_spec spec = {.dims = 3, .radius = 1, .fp64 = fp64};
-    return create_products(device, &spec, 1, fields, out);
 }
 
 /* Rows of a box in pieces. */

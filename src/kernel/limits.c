@@ -71,7 +71,7 @@ enum ht_err ht_limits_measure(struct ht_device *device, bool fp64, bool anew,
                                                 {"WIDTH", by.width},
                                                 {"LIMIT_FMA_ITEMS", by.items},
                                                 {"LIMIT_TURNS", by.turns}},
-                                     .file = {"limits.cl"},
+                                     .file = {"loose.cl", "limits.cl"},
                                      .entry = {[COPY] = "ht_limit_copy", [FMA] = "ht_limit_fma"}};
     struct ht_tool *tool = NULL;
     TRY(ht_tool_create(device, &recipe, &(struct ht_tool){.device = NULL}, sizeof *tool, &tool));

@@ -1,7 +1,6 @@
 /* Host side of cl/taylor_vectors.cl and cl/propagator.cl, for CPUs: sizes of vectors, chunks and
  * tiles for a device, and the propagator's operator in the order in which the kernel reads it. */
 #include "blocks.h"
-#include "local_sizes.h"
 #include "variant.h"
 
 /* ---- vector: the widest vectors whose targets' polynomials fit local memory ---- */
@@ -9,12 +8,12 @@
 /* Bytes of the kernel's arrays b, w, products, medium and stage. */
 static int64_t vector_bytes(const struct ht_spec *spec, int cells) {
     const struct ht_sizes z = ht_sizes_of(spec);
-    int64_t products = z.medium_coefs > 0 ? HT_SIZE_DERIVATIVES((int64_t)z.groups, z.cube) : 1;
-    int64_t medium = spec->medium_degree < 0 ? 1 : z.materials;
+    int64_t products = z.medium_coefs > 0 ? (int64_t)z.groups * z.cube : 0;
+    int64_t medium = spec->medium_degree < 0 ? 0 : z.materials;
     for (int k = 0; spec->medium_degree > 0 && k < spec->eq->dims; k++)
         medium *= spec->medium_degree + 1;
-    int64_t vectors = 2 * HT_SIZE_POLYNOMIALS((int64_t)z.fields, z.cube) + products + medium;
-    return (vectors * cells + HT_SIZE_SIDE(cells)) * ht_real_size(spec->fp64);
+    int64_t vectors = (int64_t)2 * z.fields * z.cube + products + medium;
+    return (vectors * cells + cells + 1) * ht_real_size(spec->fp64);
 }
 
 /* Targets per vector: those of the tuning, else 64 bytes on a CPU and one target on a GPU.
@@ -56,10 +55,9 @@ static int64_t local_bytes(const struct ht_spec *spec, const struct ht_shape *sh
                            const int rows[8]) {
     const struct ht_sizes z = ht_sizes_of(spec);
     const int64_t corners = 1 << spec->eq->dims, all = shape->rows;
-    int64_t vectors = HT_SIZE_BLOCK_SUMS(corners, shape->chunk, all) +
-                      HT_SIZE_BLOCK_RESULT(ht_blocks_padded(rows, shape->tile), all) +
-                      HT_SIZE_BLOCK_FACES(shape->roll, (int64_t)z.sources * z.coefs, 4, all);
-    int64_t values = vectors * shape->cells + HT_SIZE_SIDE(shape->cells);
+    const int64_t faces = shape->roll ? (int64_t)4 * z.sources * z.coefs * all : 1;
+    int64_t vectors = (corners * shape->chunk + ht_blocks_padded(rows, shape->tile)) * all + faces;
+    int64_t values = vectors * shape->cells + shape->cells + 1;
     return values * ht_real_size(spec->fp64);
 }
 

@@ -1,7 +1,6 @@
 /* Host side of cl/propagator_tensor.cl, _planes.cl and _warpgroup.cl: their shapes, and the
  * operator in the order in which the kernels read it. */
 #include "blocks.h"
-#include "local_sizes.h"
 #include "variant.h"
 
 /* Blocks of source entries that a kernel takes at a time: one for each l % 4 of warp lanes l. */
@@ -330,7 +329,7 @@ static bool warpgroup_pays(const struct ht_spec *spec) {
 
 /* The operator of two chunks, the source nodes of two, places of results and parities. */
 static int64_t local_bytes(const struct ht_tensor_shape *s) {
-    const int64_t chunk = 4 * HT_SIZE_HALVES((int64_t)s->pairs, s->cut.all);
+    const int64_t chunk = 4 * (int64_t)s->pairs * 2 * s->cut.all * 64;
     const int64_t places = (int64_t)s->cut.all * 4 * 8;
     return 2 * chunk + s->data_bytes + places + (int64_t)s->chunks * 4 * s->pairs * 4;
 }

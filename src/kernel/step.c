@@ -25,9 +25,10 @@ enum {
 
 /* operator: where kernels take one, else none; fused: K transposed, matrix: H, of products */
 enum { OPERATOR, FUSED_MATRIX, MATRIX };
+enum { GEMM = 2 }; /* a kernel beside the entries */
 
 struct ht_step {
-    struct ht_tool tool; /* an entry for each stage */
+    struct ht_tool tool; /* an entry for each stage; GEMM: of a library, charged to one part */
     const struct ht_variant *variant;
     struct ht_equations eq; /* spec.eq, for a plan may go before its kernels */
     struct ht_spec spec;
@@ -35,7 +36,6 @@ struct ht_step {
     struct ht_shape shape;
     size_t args_size; /* of struct ht_step_args, as far as the program has it */
     /* Where the variant has products, as many as `count`. */
-    struct ht_kernel *gemm;
     int64_t p;
     int count;
 };
@@ -60,7 +60,7 @@ static enum ht_err create_products(struct ht_step *step) {
             fused[r * p + n] = value;
         }
     struct ht_tool *tool = &step->tool;
-    TRY(ht_gemm_create(tool->device, step->spec.fp64, &step->gemm));
+    TRY(ht_gemm_create(tool->device, step->spec.fp64, &tool->kernel[HT_PART_INTERIOR][GEMM]));
     TRY(ht_tool_store_reals(tool, (int64_t)t * t, matrix, &tool->buffer[MATRIX]));
     return ht_tool_store_reals(tool, (int64_t)p * p, fused, &tool->buffer[FUSED_MATRIX]);
 }
@@ -77,7 +77,7 @@ static enum ht_err launch_all(struct ht_step *step, struct ht_gemm_shape shape, 
     for (int64_t first = 0; first < batches; first += MOST_BATCHES) {
         int64_t left = batches - first;
         shape.batches = left < MOST_BATCHES ? left : MOST_BATCHES;
-        TRY(ht_gemm_launch(step->gemm, &shape, buffers));
+        TRY(ht_gemm_launch(step->tool.kernel[HT_PART_INTERIOR][GEMM], &shape, buffers));
         shape.at[data] += shape.batches * shape.stride[data];
         shape.at[2] += shape.batches * shape.stride[2];
     }
@@ -109,12 +109,6 @@ static enum ht_err run_products(struct ht_step *step, int64_t targets, struct ht
 
 /* ---- a step ---- */
 
-void ht_step_destroy(struct ht_step *step) {
-    if (step == NULL) return;
-    ht_kernel_destroy(step->gemm);
-    ht_tool_destroy(&step->tool);
-}
-
 /* The operator's values; a variant without operator gets a buffer of one value, since its kernel
  * needs the argument. */
 static enum ht_err build(struct ht_step *step, const struct ht_operator *op) {
@@ -132,7 +126,7 @@ static enum ht_err build(struct ht_step *step, const struct ht_operator *op) {
 
 static enum ht_err create(struct ht_device *device, const struct ht_variant *variant,
                           const struct ht_spec *spec, const struct ht_shape *shape,
-                          struct ht_step **out) {
+                          struct ht_tool **out) {
     HT_FREED_TEXT struct ht_text definitions = {0};
     HT_ENDED(ht_operator_free) struct ht_operator op = {0};
     const struct ht_step own = {.variant = variant,
@@ -149,20 +143,16 @@ static enum ht_err create(struct ht_device *device, const struct ht_variant *var
     TRY(ht_step_recipe(variant, spec, shape, &op, &definitions, &recipe));
     TRY(ht_tool_create(device, &recipe, &own, sizeof own, &step));
     step->spec.eq = &step->eq;
-    const enum ht_err err = build(step, &op); /* HT_MADE reads it twice */
-    return HT_MADE(err, step, ht_step_destroy, out);
+    *out = &step->tool;
+    return ht_tool_keep(build(step, &op), out);
 }
 
 enum ht_err ht_step_create(struct ht_device *device, const struct ht_variant *variant,
                            const struct ht_spec *spec, const struct ht_shape *shape,
-                           struct ht_step **out) {
+                           struct ht_tool **out) {
     *out = NULL;
     const enum ht_err err = create(device, variant, spec, shape, out);
     return err == HT_OK ? HT_OK : ht_err_prefix(err, "variant %s", variant->name);
-}
-
-bool ht_step_cached(const struct ht_step *step) {
-    return ht_tool_cached(&step->tool);
 }
 
 /* The parameter lists of the kernels in cl/; returns how many arguments there are. */
@@ -271,8 +261,9 @@ static long choose_march(const struct ht_step *step, const struct ht_step_args *
     return equal < even ? equal : even;
 }
 
-enum ht_err ht_step_launch(struct ht_step *step, enum ht_step_part part,
+enum ht_err ht_step_launch(struct ht_tool *tool, enum ht_step_part part,
                            const struct ht_step_args *args, const struct ht_step_buffers *buffers) {
+    struct ht_step *step = (struct ht_step *)tool;
     struct ht_step_args some = *args;
     long chunk = args->end[2] - args->begin[2];
     if (some.march <= 0) some.march = step->shape.planes;
@@ -291,14 +282,9 @@ enum ht_err ht_step_launch(struct ht_step *step, enum ht_step_part part,
     return HT_OK;
 }
 
-void ht_step_add_seconds(struct ht_step *step, double seconds[2]) {
-    for (int i = 0; i < 4; i++)
-        if (step->tool.kernel[i / 2][i % 2] != NULL)
-            seconds[i % 2] += ht_kernel_seconds(step->tool.kernel[i / 2][i % 2]);
-    if (step->gemm != NULL) seconds[0] += ht_kernel_seconds(step->gemm);
-}
-
-/* Without the products of a library, which have one timer for both parts. */
-double ht_step_total(const struct ht_step *step, enum ht_step_part part) {
-    return step != NULL ? ht_tool_total(&step->tool, part) : 0;
+void ht_step_add_seconds(struct ht_tool *step, double seconds[2]) {
+    for (int i = 0; i < 6; i++) {
+        struct ht_kernel *kernel = step->kernel[i / 3][i % 3];
+        if (kernel != NULL) seconds[i % 3 == 1] += ht_kernel_seconds(kernel);
+    }
 }

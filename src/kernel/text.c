@@ -171,10 +171,10 @@ enum ht_err ht_step_recipe(const struct ht_variant *variant, const struct ht_spe
                    {"PADDED_COEFS", ht_storage_order(spec, NULL)},
                    {"PTX", spec->ptx},
                    {"SORTED", ht_spec_sorts(spec)}},
-        .file = {"args.h", "layout.h", "local_sizes.h", "common.cl"},
+        .file = {"args.h", "layout.h", "common.cl"},
         .entry = {variant->stage[0].entry, variant->stage[1].entry},
         .parts = true};
-    for (int i = 0; variant->files[i] != NULL; i++) out->file[4 + i] = variant->files[i];
+    for (int i = 0; variant->files[i] != NULL; i++) out->file[3 + i] = variant->files[i];
     add_lists(spec, &z, definitions);
     add_tables(spec, &z, definitions);
     if (op->text.data != NULL) ht_text_add(definitions, "%s", op->text.data);

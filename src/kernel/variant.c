@@ -1,7 +1,6 @@
 /* What rows of variants ask of a spec, a device and each other. */
 #include "variant.h"
 #include "blocks.h"
-#include "local_sizes.h"
 
 bool ht_spec_reads(const struct ht_spec *spec, int material) {
     return spec->medium_degree >= 0 || ht_material_layer(spec->eq, material) >= 0;
@@ -69,7 +68,7 @@ enum ht_err ht_local_too_little(const struct ht_spec *spec, const struct ht_devi
 }
 
 int64_t ht_tile_nodes(int dims, int pitch, int rows) {
-    return HT_SIZE_TILE(dims > 1 ? (int64_t)rows + 1 : 1, dims > 2 ? 2 : 1, 1, (int64_t)pitch);
+    return (dims > 1 ? (int64_t)rows + 1 : 1) * (dims > 2 ? 2 : 1) * pitch;
 }
 
 /* ---- the order of coefficients ---- */

@@ -108,8 +108,8 @@ void ht_kernels_destroy(struct ht_kernels *kernels) {
     if (kernels == NULL) return;
     ht_tool_destroy(kernels->fd);
     ht_tool_destroy(kernels->fd_layers);
-    if (kernels->step[1] != kernels->step[0]) ht_step_destroy(kernels->step[1]);
-    ht_step_destroy(kernels->step[0]);
+    if (kernels->step[1] != kernels->step[0]) ht_tool_destroy(kernels->step[1]);
+    ht_tool_destroy(kernels->step[0]);
     ht_tool_destroy(kernels->sums);
     ht_tool_destroy(kernels->injector);
     struct ht_layer_kernels *layers = kernels->layers;
@@ -151,5 +151,5 @@ double ht_kernels_seconds(struct ht_kernels *kernels) {
 
 bool ht_kernels_cached(const struct ht_kernels *kernels) {
     if (kernels->fd != NULL) return ht_tool_cached(kernels->fd);
-    return ht_step_cached(kernels->step[0]) && ht_step_cached(kernels->step[1]);
+    return ht_tool_cached(kernels->step[0]) && ht_tool_cached(kernels->step[1]);
 }
