@@ -154,7 +154,8 @@ void ht_mem_release(void *address); /* of a pointer */
     HT_FREED type *name = NULL;     \
     TRY(HT_ALLOC(name, count))
 /* The end of a function that makes an object: hands it over in *out, or after an error destroys it
- * and hands over NULL; has the value of err. What fails before leaves *out as it is: NULL. */
+ * and hands over NULL; has the value of err, a variable, which is read twice. What fails before
+ * leaves *out as it is: NULL. */
 #define HT_MADE(err, made, destroy, out) \
     (*(out) = (err) == HT_OK ? (made) : ((destroy)(made), NULL), (err))
 /* The same of an object at *out, zeroed, of which `making` is a call that sets it. */
