@@ -496,9 +496,9 @@ static enum ht_err make_field(struct ht_fd_stepper *s, const struct ht_fd_driven
     if (m.pair == &ONE) TRY(weigh(&m, target));
     if (in->shots == NULL || !s->problem.fd.undispersed) return HT_OK;
     TRY(HT_TAKE(&in->pool, in->undispersed, shots));
-    for (in->signals = 0; in->signals < shots; in->signals++)
-        TRY(ht_fd_find_signal(s, &in->shots->shot[in->signals], field,
-                              &in->undispersed[in->signals]));
+    in->signals = shots;
+    for (int i = 0; i < shots; i++)
+        TRY(ht_fd_find_signal(s, &in->shots->shot[i], field, &in->undispersed[i]));
     return HT_OK;
 }
 

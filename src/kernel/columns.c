@@ -10,10 +10,10 @@ static int64_t face_size(const struct ht_sizes *z, const struct ht_shape *s) {
 }
 
 static int64_t evolve_size(const struct ht_sizes *z, const struct ht_shape *s) {
-    int64_t items = (int64_t)s->cells * z->t1 * z->t2;
-    int64_t exchange = 2 * s->slabs * z->exchanged * items;
+    int64_t items = 2 * (int64_t)s->cells * z->t1 * z->t2;
+    int64_t exchange = items * s->slabs * z->exchanged;
     if (z->medium_coefs == 0) return exchange;
-    return exchange + 2 * z->groups * items;
+    return exchange + items * z->groups;
 }
 
 /* Local memory of the kernel that needs most. */

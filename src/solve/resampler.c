@@ -283,15 +283,17 @@ enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, double dt, 
             end, dt);
     const int64_t last = (int64_t)ceil(fmax(end, 0) / dt) + 1;
     const int64_t values = FINE * last;
+    double *signal = NULL;
     *out = NULL;
     *count = last + ht_fd_steps_beside((double)last);
-    TRY(HT_ALLOC(*out, *count));
     HT_ARRAY(double, f, values);
+    TRY(HT_ALLOC(signal, *count));
     for (int64_t j = 0; j < values; j++) {
         const double t = dt * (double)j / FINE;
         f[j] = ht_shot_acts(shot, t, t) ? ht_shot_at(shot, t, order) : 0;
     }
-    return ht_transform_signal(values, 1.0 / FINE, f, later, *count, *out);
+    const enum ht_err err = ht_transform_signal(values, 1.0 / FINE, f, later, *count, signal);
+    return HT_MADE(err, signal, free, out);
 }
 
 /* Of the sinc over 32 levels: errs by 7e-7 up to 2.2 radians from a level to the next, by 2e-4 at
