@@ -241,21 +241,20 @@ static bool move_file(const char *from, const char *to) {
     return access(to, F_OK) != 0 && rename(from, to) == 0;
 }
 
-/* Any other file that stays gets a second name where the file system allows it. */
+/* The input is copied: later changes must not affect the stored one. Any other file that stays gets
+ * a second name where the file system allows it. */
 static enum ht_err move_entry(const struct entry *entry, const char *directory, const char *old) {
     HT_PATH(from, directory, entry->name);
     HT_PATH(to, old, entry->name);
     if (entry->read && entry->kind == INPUT) {
-        /* The input is copied: later changes must not affect the stored one. */
         HT_FREED char *data = NULL;
         size_t size = 0;
         TRY(ht_file_read(from, &data, &size));
-        TRY(ht_file_write(to, data, size));
-    } else if (entry->read)
-        (void)link(from, to);
-    else if (!move_file(from, to))
-        return ht_err_set(HT_ERR_IO, "cannot move %s to %s: %s", from, to, strerror(errno));
-    return HT_OK;
+        return ht_file_write(to, data, size);
+    }
+    if (entry->read && link(from, to) == 0) return HT_OK;
+    if (entry->read || move_file(from, to)) return HT_OK;
+    FAIL(HT_ERR_IO, "cannot move %s to %s: %s", from, to, strerror(errno));
 }
 
 /* After a failure: moves files back as far as possible. */
