@@ -12,7 +12,7 @@ HT_TOOL_KERNEL ht_evolve_polynomials(struct ht_step_args a,
                                      HT_INPUT(real) scale HT_EACH_SRC(HT_POLY_PARAM)
                                          HT_EACH_DST(HT_DST_PARAM)
                                              HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
-    /* In one array: PoCL 5 ends the process where a kernel has an array that nothing uses. */
+    /* In one array: PoCL 5 without optimising ends the process at arrays that nothing uses. */
     HT_LOCAL_ARRAY(real, scratch, HT_STEP_LOCAL + HT_MEDIUM_SIZE);
     const int item = HT_ITEM();
     const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS;

@@ -228,7 +228,7 @@ HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k, HT_LOCAL const vecto
                (HT_OLD_SIGN ? (real)2 : (real)1) * w[(f)*HT_CUBE + at], stage);
 
 HT_TOOL_KERNEL ht_taylor_vectors(HT_STEP_PARAMS(scale) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
-    /* In one array: PoCL 5 ends the process where a kernel has an array that nothing uses. */
+    /* In one array: PoCL 5 without optimising ends the process at arrays that nothing uses. */
     HT_LOCAL_ARRAY(vector, b, HT_FIELDS * HT_CUBE + HT_PRODUCTS + HT_MEDIUM_VECTORS);
     HT_LOCAL_ARRAY(vector, w, HT_FIELDS * HT_CUBE);
     HT_LOCAL vector *products = b + HT_FIELDS * HT_CUBE, *medium = products + HT_PRODUCTS;
