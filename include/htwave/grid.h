@@ -67,8 +67,11 @@ const char *ht_grid_place(const struct ht_grid *grid, const double x[3], char ou
 static inline bool ht_grid_periodic(const struct ht_grid *grid, int axis) {
     return grid->wall[axis][0] == 0;
 }
-/* Whether a side is free (HT_WALL_FREE). */
-bool ht_grid_free(const struct ht_grid *grid);
+/* Whether there is nothing beyond a side (HT_WALL_CLOSED); beyond any. */
+static inline bool ht_grid_closed(const struct ht_grid *grid, int axis, int side) {
+    return axis < grid->dims && grid->wall[axis][side] >= HT_WALL_CLOSED;
+}
+bool ht_grid_closes(const struct ht_grid *grid);
 /* Node m of grid `from`, perhaps behind a wall or the periodic seam: returns the node that holds
  * the values of a field; sign: of the even and of the odd derivatives along the axis, as they are
  * there. */

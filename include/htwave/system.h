@@ -19,13 +19,16 @@
 
 /* A plane wall on a grid plane is a mirror. For a wall normal to axis k with factor r = +1 or -1,
  * field f continues behind it with the sign r * (-1)^(bit k of the field's parity). Factor 0 is
- * periodic, HT_WALL_FREE no mirror but a side on which no traction acts. */
-enum { HT_WALL_FREE = 2 };
+ * periodic. Beyond a side of another factor, from HT_WALL_CLOSED on, there is nothing: differences
+ * of first-order systems end by closures (struct ht_fd_closure), and src/fd/pair_surface.c says
+ * what fields on it do. */
+enum { HT_WALL_CLOSED = 2 };
 struct ht_wall_kind {
     const char *name; /* as in boundary.x1 = ["name", "name"] */
     int factor;
     const char *meaning;
-    bool layer; /* before it lies an absorbing layer */
+    bool layer;         /* before it lies an absorbing layer */
+    const char *closed; /* of such sides: why finite differences are taken */
 };
 
 struct ht_field {
@@ -107,7 +110,6 @@ struct ht_system {
     struct ht_term term[HT_MAX_TERMS];
     struct ht_material material[HT_MAX_MATERIALS];
     struct ht_wall_kind wall[4]; /* without those of all systems, src/pde/systems.c */
-    bool releases;               /* may have sides of HT_WALL_FREE */
 
     /* The medium's parameters, from which the materials are computed. The options medium.NAME,
      * their help and their checks are made from these rows. Alternatives share a row; names,
@@ -259,9 +261,10 @@ int ht_material_layer(const struct ht_equations *eq, int material);
 /* Sign with which field f continues behind a wall normal to axis k; 0: it does not. */
 int ht_wall_sign(const struct ht_equations *eq, int field, int axis, int factor);
 /* The sides that the system may have, for index 0, 1, ..: its walls and those of all systems. NULL:
- * there are no more. The one of this name, or NULL. */
+ * there are no more. The one of this name, or NULL; the first of a factor that some have. */
 const struct ht_wall_kind *ht_wall_at(const struct ht_system *system, int index);
 const struct ht_wall_kind *ht_wall_find(const struct ht_system *system, const char *name);
+const struct ht_wall_kind *ht_wall_of(const struct ht_system *system, int factor);
 
 /* ---- pair.c ---- */
 /* The staggered form of a first-order system: two groups of fields that change each other only,

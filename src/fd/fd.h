@@ -495,7 +495,7 @@ struct ht_pair_stepper {
     int spares;
     struct ht_buffer *spare[2 * HT_MAX_FIELDS];
     int sides[HT_MAX_FIELDS][3][2];  /* of ht_fd_ghosts_fill */
-    struct ht_fd_closure closure[2]; /* of each group; without nodes where no side is free */
+    struct ht_fd_closure closure[2]; /* of each group; without nodes where no side is closed */
     enum ht_pair_damping damping;
     struct ht_pair_layers layers;
     bool remembers;                /* memories and partners are not 0 */
@@ -559,7 +559,10 @@ double ht_pair_coefficient_at(const struct ht_pair_stepper *s, int c, int64_t at
 /* Into cleared members (pair_run.c). */
 HT_CHECKED enum ht_err ht_pair_find_energy(struct ht_pair_stepper *s, double time,
                                            struct ht_state *out);
-/* pair_surface.c: free sides. */
+/* pair_surface.c: what lies on sides with nothing beyond them (HT_WALL_CLOSED), of which free ones
+ * are the only kind. */
+/* The side's node of its axis; of others HT_PAIR_FAR beyond them. */
+int64_t ht_pair_surface(const struct ht_grid *grid, int axis, int side);
 /* The members that need no memory. */
 void ht_pair_surface_plan(struct ht_pair_stepper *s);
 /* Ends that are marked and lie on free sides get the weights of a field's places. */

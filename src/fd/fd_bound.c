@@ -2,7 +2,7 @@
  * x_i with x = |L|^n 1 (docs/developers/differences.md): each is proven, so that few powers are
  * enough.
  *
- * Beside free sides differences are those of closures. On such a side C - C_.n C_n./C_nn is not
+ * Beside closed sides differences are those of closures. On a free one C - C_.n C_n./C_nn is not
  * more than C, as a matrix, so that the bound with C in its place, where d_n v_n is empty, holds.
  *
  * The powers are computed plane by plane along x3, each group behind the other by the reach of its
@@ -34,7 +34,7 @@ struct bound {
     int dims, radius;
     int64_t n1, n2, plane, stride; /* nodes; of a row of a ring */
     struct ht_range own;           /* planes */
-    int64_t wall[3][2];            /* nodes on free sides, or far off */
+    int64_t wall[3][2];            /* nodes on closed sides, or far off */
     bool line;                     /* some are of x1 */
     unsigned stresses;             /* fields that change by closures of stresses */
     struct ht_fd_closure closure[2];
@@ -137,7 +137,7 @@ static const double *row_at(const struct bound *b, double *from, const struct te
     return field_at(b, from, m3 + away, m2);
 }
 
-/* What a term's difference at node m of its axis is where it ends at a free side; as
+/* What a term's difference at node m of its axis is where it ends at a closed side; as
  * ht_fd_closed_row, of magnitudes. */
 static int find_closed(const struct bound *b, const struct term *t, int64_t m,
                        int offset[HT_FD_CLOSED_ROW], double weight[HT_FD_CLOSED_ROW]) {
@@ -149,7 +149,7 @@ static int find_closed(const struct bound *b, const struct term *t, int64_t m,
     return count;
 }
 
-/* out = or += a term of x1, which ends at free sides. */
+/* out = or += a term of x1, which ends at closed sides. */
 static void add_line(const struct bound *b, const struct term *t, const double *from,
                      const double *factor, bool more, double *out) {
     int offset[HT_FD_CLOSED_ROW];
@@ -434,11 +434,10 @@ static void set_walls(struct bound *b) {
     const struct ht_grid *grid = b->problem->grid;
     for (int n = 0; n < 6; n++) {
         const int k = n / 2, side = n % 2;
-        const bool free = k < grid->dims && grid->wall[k][side] == HT_WALL_FREE;
-        b->wall[k][side] = free ? side * grid->cells[k] : side ? HT_PAIR_FAR : -HT_PAIR_FAR;
-        b->line = b->line || (k == 0 && free);
+        b->wall[k][side] = ht_pair_surface(grid, k, side);
+        b->line = b->line || (k == 0 && ht_grid_closed(grid, k, side));
     }
-    if (!ht_grid_free(grid)) return;
+    if (!ht_grid_closes(grid)) return;
     for (int kind = 0; kind < 2; kind++)
         b->closure[kind] = ht_fd_closure(b->problem->fd.order, kind == 1);
     b->stresses = b->pair->group[ht_pair_stresses(b->pair)];
@@ -586,16 +585,16 @@ static enum ht_err bound_gradients(const struct ht_problem *problem, const struc
     return HT_OK;
 }
 
-/* In uniform media with free sides: nothing varies further from them than powers reach. */
+/* In uniform media with closed sides: nothing varies further from them than powers reach. */
 static enum ht_err bound_sides(const struct ht_problem *problem, const struct ht_pair *pair,
                                int group, const double *coefficient, double *most) {
     struct ht_grid grid = ht_grid_whole(problem->grid);
     struct ht_problem small = *problem;
     double range[HT_MAX_TERMS][2];
     for (int k = 0; k < grid.dims; k++) {
-        const bool free = grid.wall[k][0] == HT_WALL_FREE || grid.wall[k][1] == HT_WALL_FREE;
+        const bool closed = ht_grid_closed(&grid, k, 0) || ht_grid_closed(&grid, k, 1);
         const int64_t beside = 2 * (int64_t)POWERS * (HT_FD_CLOSED - 1);
-        grid.cells[k] = ht_least(grid.cells[k], free ? 2 * (beside + 1) : 4);
+        grid.cells[k] = ht_least(grid.cells[k], closed ? 2 * (beside + 1) : 4);
     }
     small.grid = &grid;
     small.fd.fill = ht_fd_fill_numbers;
@@ -620,7 +619,7 @@ enum ht_err ht_pair_bound(const struct ht_problem *problem, const struct ht_pair
         const int material = pair->coefficient[c].material;
         coefficient[c] = material < 0 ? 1 : problem->uniform[material];
     }
-    if (problem->fd.fill == NULL && ht_grid_free(problem->grid))
+    if (problem->fd.fill == NULL && ht_grid_closes(problem->grid))
         return bound_sides(problem, pair, group, coefficient, most);
     *most = problem->fd.fill == NULL ? find_uniform(problem, pair, group, coefficient) : INFINITY;
     if (problem->fd.fill == NULL) return HT_OK;
@@ -632,7 +631,7 @@ enum ht_err ht_pair_bound(const struct ht_problem *problem, const struct ht_pair
         coefficient[c] = range[c][1];
         uniform = uniform && range[c][0] == range[c][1];
     }
-    uniform = uniform && !ht_grid_free(problem->grid);
+    uniform = uniform && !ht_grid_closes(problem->grid);
     *most = fmin(*most, uniform ? find_uniform(problem, pair, group, coefficient) : magnitudes);
     return HT_OK;
 }

@@ -106,7 +106,7 @@ static enum ht_err create_steps(const struct ht_problem *problem, struct ht_devi
         .constant = ht_problem_constant(problem),
         .staged = problem->stages > 1,
         .damping = ht_pair_damping_of(problem),
-        .free = ht_grid_free(problem->grid) ? ht_fd_closure(problem->fd.order, false).nodes : 0};
+        .free = ht_grid_closes(problem->grid) ? ht_fd_closure(problem->fd.order, false).nodes : 0};
     for (int group = 0; group < 2; group++)
         if (ht_pair_faces_use(problem->fd.faces, group)) {
             TRY(ht_pair_meeting_create(device, &of, group, &k->meeting[group]));
@@ -125,7 +125,7 @@ enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
     TRY(ht_kernels_plan(problem, ht_device_info(device), tuning, &k));
     TRY(create_steps(problem, device, tuning, &k));
     TRY(ht_sums_create(device, &k.spec[0], ht_device_info(device)->fp64,
-                       ht_grid_free(problem->grid), &k.sums));
+                       ht_grid_closes(problem->grid), &k.sums));
     TRY(ht_fd_ghosts_create(device, &spec, &k.ghosts[0]));
     TRY(ht_injector_create(device, &k.spec[0], &k.injector));
     if (problem->layers != NULL && problem->fd.pair == HT_PAIR_NONE)

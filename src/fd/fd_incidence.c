@@ -84,7 +84,7 @@ static bool crosses(const struct ht_fd_surface *s, const int64_t place[3], int a
 
 /* ---- rules ---- */
 
-/* The star must not leave the grid, nor meet layers or rows beside a free side. */
+/* The star must not leave the grid, nor meet layers or rows beside a closed side. */
 static enum ht_err check_faces(const struct ht_plan *plan, int group, int axis,
                                const struct ht_fd_surface *s) {
     const int reach = (reach_of(s) + 1) / 2;
@@ -96,7 +96,7 @@ static enum ht_err check_faces(const struct ht_plan *plan, int group, int axis,
     for (int side = 0; side < 2; side++) {
         /* the first or the last node that it may have inside */
         const double end = (ht_layers_end(grid, axis, side) - lower) / h;
-        const int64_t margin = reach + (grid->wall[axis][side] == HT_WALL_FREE ? HT_FD_CLOSED : 0);
+        const int64_t margin = reach + (ht_grid_closed(grid, axis, side) ? HT_FD_CLOSED : 0);
         const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
         const int64_t most = side ? ht_least((int64_t)floor(end + close), last) - margin
                                   : (int64_t)ceil(end - close) + margin;
@@ -132,8 +132,8 @@ static bool passes(const struct ht_equations *eq, const struct ht_fd_surface *s,
                    int wall) {
     const unsigned fields = fields_of(eq, s);
     HT_EACH_BIT(f, wall != 0 ? fields : 0)
-        if (ht_wall_sign(eq, f, axis, wall) < 0) return false;
-    return wall != HT_WALL_FREE;
+        if (ht_wall_sign(eq, f, axis, wall) <= 0) return false;
+    return true;
 }
 
 /* Without faces the sides must let the wave pass along them. */

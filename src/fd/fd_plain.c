@@ -847,7 +847,7 @@ void ht_differences_shrink(const struct ht_problem *problem,
                            HT_UNUSED const struct ht_variant *variant, struct ht_part *out) {
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, true);
     const int64_t open = problem->fd.faces != NULL ? 3 : 0;
-    const int64_t closed = ht_grid_free(problem->grid) ? (int64_t)2 * HT_FD_CLOSED + open : 0;
+    const int64_t closed = ht_grid_closes(problem->grid) ? (int64_t)2 * HT_FD_CLOSED + open : 0;
     const int64_t least = ht_most(ht_fd_reach(&spec) + 2, closed);
     const struct ht_box box = {.end = {least + 3, least + 1, least}};
     ht_problem_part(problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST, out);

@@ -105,7 +105,7 @@ static enum ht_err check_end_slabs(const struct ht_plan *plan, const int64_t *st
         const int64_t planes = side == 0 ? start[1] : start[ranks] - start[ranks - 1];
         const int64_t cells = grid->layer[2][side], needed = cells + reach;
         const bool matched = cells > 0 && params->absorbing.type != HT_ABSORBING_SPONGE;
-        const bool cut = ranks > 1 && grid->wall[2][side] == HT_WALL_FREE;
+        const bool cut = ranks > 1 && ht_grid_closed(grid, 2, side);
         const char *end = side == 0 ? "lower" : "upper";
         REFUSE(matched && planes < needed, params, ht_layers_key(params),
                "the layer at the %s side of x3 belongs to one rank: with order %d its slab needs "

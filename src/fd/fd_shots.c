@@ -61,7 +61,7 @@ static bool find_image(const struct making *m, unsigned which, const int64_t fro
         const int64_t last = ht_grid_nodes(&m->grid, HT_PRIMARY, k) - 1;
         if (!(parity >> k & 1u) || ht_grid_periodic(&m->grid, k) || from[k] != last - 1)
             return false;
-        if (m->grid.wall[k][1] == HT_WALL_FREE) return false;
+        if (ht_grid_closed(&m->grid, k, 1)) return false;
         to[k] = last;
         *sign *= -m->grid.wall[k][1];
     }

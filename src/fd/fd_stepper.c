@@ -41,7 +41,7 @@ static void make_axis(struct ht_fd_stepper *s, int axis) {
     if (axis == 2 && p->neighbour[1]) w->held.end[2] = w->count[2];
     for (int side = 0; side < 2; side++) {
         const bool cut = axis == 2 && p->neighbour[side];
-        const bool filled = axis < grid->dims && !cut && grid->wall[axis][side] != HT_WALL_FREE;
+        const bool filled = axis < grid->dims && !cut && !ht_grid_closed(grid, axis, side);
         s->sides[axis][side] = filled ? grid->wall[axis][side] : HT_FD_SIDE_NONE;
         s->ends.half[axis][side] = !cut && ht_measure_half(grid, HT_PRIMARY, axis, side);
         p->ghosts[HT_PRIMARY] = p->ghosts[HT_PRIMARY] || filled;

@@ -101,10 +101,10 @@ static double rest_of(const struct sweep *w, const int64_t m[3]) {
 }
 
 static int64_t depth_of(const struct ht_grid *grid, int axis, int side) {
-    return grid->wall[axis][side] == HT_WALL_FREE ? HT_FD_CLOSED : grid->layer[axis][side];
+    return ht_grid_closed(grid, axis, side) ? HT_FD_CLOSED : grid->layer[axis][side];
 }
 
-/* No coupling is in absorbing layers, the rows of a free side's closure, or beside them; the last
+/* No coupling is in absorbing layers, the rows of a side's closure, or beside them; the last
  * point between nodes before a wall is the image of the one before. */
 static bool is_open(const struct sweep *w, const int64_t m[3]) {
     const struct ht_grid *grid = w->faces->grid;

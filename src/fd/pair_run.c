@@ -60,7 +60,7 @@ static enum ht_err find_faces(struct ht_plan *plan, const struct ht_pair *pair,
     return HT_OK;
 }
 
-/* In a uniform medium without free sides omega^2 <= c^2 S^2 sum 1/h^2, c the speed of the fastest
+/* In a uniform medium without closed sides omega^2 <= c^2 S^2 sum 1/h^2, c the speed of the fastest
  * waves. */
 static enum ht_err find_rate(struct ht_plan *plan) {
     const enum ht_fit_kind kind = ht_frame_kind(plan->medium, plan->params->medium.fit);
@@ -77,7 +77,7 @@ static enum ht_err find_rate(struct ht_plan *plan) {
         if (own->row == own->col && plan->medium->constant[own->material] == 0)
             plan->problem.fd.fluid = true;
     }
-    if (plan->medium->uniform && !ht_grid_free(&plan->grid)) return HT_OK;
+    if (plan->medium->uniform && !ht_grid_closes(&plan->grid)) return HT_OK;
     plan->problem.grid = &plan->grid;
     if (plan->medium->uniform) {
         memcpy(plan->problem.uniform, plan->medium->constant, sizeof plan->problem.uniform);

@@ -5,15 +5,17 @@
 #include "fd.h"
 #include "tool_args.h"
 
+int64_t ht_pair_surface(const struct ht_grid *grid, int axis, int side) {
+    if (!ht_grid_closed(grid, axis, side)) return side ? HT_PAIR_FAR : -HT_PAIR_FAR;
+    return side * grid->cells[axis];
+}
+
 void ht_pair_surface_plan(struct ht_pair_stepper *s) {
     const struct ht_grid *grid = s->fd.problem.grid;
-    for (int n = 0; n < 6; n++) {
-        const int k = n / 2, side = n % 2;
-        const int64_t node = side * grid->cells[k] - s->fd.r.partition.window[HT_PRIMARY].origin[k];
-        const bool free = k < grid->dims && grid->wall[k][side] == HT_WALL_FREE;
-        s->on.wall[k][side] = free ? node : side ? HT_PAIR_FAR : -HT_PAIR_FAR;
-    }
-    for (int group = 0; group < 2 && ht_grid_free(grid); group++)
+    for (int n = 0; n < 6; n++)
+        s->on.wall[n / 2][n % 2] = ht_pair_surface(grid, n / 2, n % 2) -
+                                   s->fd.r.partition.window[HT_PRIMARY].origin[n / 2];
+    for (int group = 0; group < 2 && ht_grid_closes(grid); group++)
         s->closure[group] =
             ht_fd_closure(s->fd.problem.fd.order, group == ht_pair_stresses(&s->pair));
 }
@@ -21,12 +23,12 @@ void ht_pair_surface_plan(struct ht_pair_stepper *s) {
 void ht_pair_surface_weigh(const struct ht_pair_stepper *s, int field, struct ht_fd_ends *ends) {
     const struct ht_grid *grid = s->fd.problem.grid;
     const struct ht_fd_closure *closure = &s->closure[0];
-    if (!ht_grid_free(grid)) return;
+    if (!ht_grid_closes(grid)) return;
     ends->weights = closure->weight[0];
     ends->count = 2 * HT_FD_CLOSED;
     for (int n = 0; n < 2 * grid->dims; n++) {
         const int k = n / 2, half = s->pair.parity[field] >> k & 1u;
-        if (ends->half[k][n % 2] == 0 || grid->wall[k][n % 2] != HT_WALL_FREE) continue;
+        if (ends->half[k][n % 2] == 0 || !ht_grid_closed(grid, k, n % 2)) continue;
         ends->half[k][n % 2] = HT_SUM_ENDS * half * HT_FD_CLOSED + closure->nodes - half;
     }
 }
@@ -74,8 +76,8 @@ static unsigned find_sides(const struct ht_pair_stepper *s, unsigned parity, con
     const struct ht_grid *grid = s->fd.problem.grid;
     unsigned sides = 0;
     for (int k = 0; k < grid->dims; k++) {
-        const bool last = m[k] == grid->cells[k] && grid->wall[k][1] == HT_WALL_FREE;
-        const bool first = m[k] == 0 && grid->wall[k][0] == HT_WALL_FREE;
+        const bool last = m[k] == ht_pair_surface(grid, k, 1);
+        const bool first = m[k] == ht_pair_surface(grid, k, 0);
         const bool half = parity >> k & 1u;
         if (beyond ? half && last : !half && (first || last)) sides |= 1u << k;
     }
@@ -106,7 +108,7 @@ enum ht_err ht_pair_read(const struct ht_pair_stepper *s, unsigned parity, int64
 }
 
 unsigned ht_pair_takers(const struct ht_pair_stepper *s, int from, bool own) {
-    const bool together = s->coupled >> from & 1u && (own || ht_grid_free(s->fd.problem.grid));
+    const bool together = s->coupled >> from & 1u && (own || ht_grid_closes(s->fd.problem.grid));
     return together ? s->coupled & s->pair.group[s->pair.group[1] >> from & 1u] : 1u << from;
 }
 
@@ -131,7 +133,7 @@ enum ht_err ht_pair_surface_meet(const struct ht_pair_stepper *s, unsigned field
     const struct ht_grid *grid = s->fd.problem.grid;
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0), n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
     const int64_t part = (last - first) * n1 * n2;
-    if (!ht_grid_free(grid)) return HT_OK;
+    if (!ht_grid_closes(grid)) return HT_OK;
     HT_ARRAY(double, medium, part * s->pair.ncoefficients);
     TRY(ht_pair_read(s, 0, first, last, medium));
     for (int64_t n = 0; n < part; n++) {

@@ -9,9 +9,9 @@ int ht_grid_coefs(const struct ht_grid *grid) {
     return coefs;
 }
 
-bool ht_grid_free(const struct ht_grid *grid) {
+bool ht_grid_closes(const struct ht_grid *grid) {
     bool any = false;
-    for (int n = 0; n < 2 * grid->dims; n++) any = any || grid->wall[n / 2][n % 2] == HT_WALL_FREE;
+    for (int n = 0; n < 6; n++) any = any || ht_grid_closed(grid, n / 2, n % 2);
     return any;
 }
 
@@ -277,18 +277,14 @@ static int64_t fold(const struct ht_grid *grid, int axis, int64_t m, int *sign) 
     return m;
 }
 
-/* Free sides of solids, beyond which there are no values. */
-static bool ends(const struct ht_grid *grid, int axis, int side) {
-    return axis < grid->dims && grid->wall[axis][side] == HT_WALL_FREE;
-}
-
 static int64_t last_of(const struct ht_grid *grid, int axis) {
     const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
     return last - (grid->shift[axis] > 0 && !ht_grid_periodic(grid, axis));
 }
 
 static bool is_beyond(const struct ht_grid *grid, int axis, int64_t m) {
-    return (ends(grid, axis, 0) && m < 0) || (ends(grid, axis, 1) && m > last_of(grid, axis));
+    return (ht_grid_closed(grid, axis, 0) && m < 0) ||
+           (ht_grid_closed(grid, axis, 1) && m > last_of(grid, axis));
 }
 
 double ht_grid_weight(const struct ht_grid *grid, int axis, int64_t m) {
@@ -298,7 +294,7 @@ double ht_grid_weight(const struct ht_grid *grid, int axis, int64_t m) {
     if (axis >= grid->dims || ht_grid_periodic(grid, axis)) return 1;
     if (from[1] < 0) return 0;
     for (int side = 0; side < 2; side++) {
-        if (!ends(grid, axis, side)) {
+        if (!ht_grid_closed(grid, axis, side)) {
             weight /= from[side] == 0 && !half ? 2 : 1;
             continue;
         }
@@ -308,15 +304,15 @@ double ht_grid_weight(const struct ht_grid *grid, int axis, int64_t m) {
     return weight;
 }
 
-/* The first of `count` nodes about a place, which lie at free sides no further than the last ones
+/* The first of `count` nodes about a place, which lie at closed sides no further than the last ones
  * inside: then they are four, whatever the order, since values there are as smooth as the closure
  * is accurate (traces of params/rayleigh.cfg err by 0.13 with eight, by 0.011 with four). */
 static int64_t first_node(const struct ht_grid *grid, int axis, double at, int *count) {
     const int64_t first = (int64_t)floor(at) - (*count - 1) / 2, last = last_of(grid, axis);
     if (!is_beyond(grid, axis, first) && !is_beyond(grid, axis, first + *count - 1)) return first;
     const int some = (int)ht_least(4, last + 1);
-    const int64_t low = ends(grid, axis, 0) ? 0 : INT64_MIN;
-    const int64_t high = ends(grid, axis, 1) ? last - some + 1 : INT64_MAX;
+    const int64_t low = ht_grid_closed(grid, axis, 0) ? 0 : INT64_MIN;
+    const int64_t high = ht_grid_closed(grid, axis, 1) ? last - some + 1 : INT64_MAX;
     *count = some;
     return ht_least(ht_most((int64_t)floor(at) - (some - 1) / 2, low), high);
 }

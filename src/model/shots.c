@@ -191,7 +191,6 @@ static enum ht_err check_width(const struct ht_params *params, const struct ht_g
 /* A wall on which the field is 0, or NULL. */
 static const struct ht_wall_kind *silencing(const struct ht_medium *medium, int field,
                                             const double x[3]) {
-    const struct ht_wall_kind *wall = medium->eq->system->wall;
     const struct ht_grid *grid = medium->grid;
     for (int k = 0; k < grid->dims; k++)
         for (int side = 0; side < 2; side++) {
@@ -199,7 +198,7 @@ static const struct ht_wall_kind *silencing(const struct ht_medium *medium, int 
             const double end = side ? grid->upper[k] : grid->lower[k];
             if (factor != 0 && ht_wall_sign(medium->eq, field, k, factor) < 0 &&
                 fabs(x[k] - end) <= 1e-9 * grid->h[k])
-                return wall->factor == factor ? wall : wall + 1;
+                return ht_wall_of(medium->eq->system, factor);
         }
     return NULL;
 }
@@ -225,10 +224,10 @@ static void warn_silent(const struct ht_medium *medium, const struct ht_shot *sh
 /* A monopole adds to the mean, which nothing takes away. */
 static void warn_constant(const struct ht_grid *grid, const struct ht_shot *shot, int group) {
     const double part = shot->signal->constant;
-    bool closed = !ht_layers_any(grid) && !ht_grid_free(grid);
+    bool stays = !ht_layers_any(grid) && !ht_grid_closes(grid);
     for (int k = 0; k < 3 && k < grid->dims; k++)
-        closed = closed && grid->wall[k][0] >= 0 && grid->wall[k][1] >= 0;
-    if (shot->points > 0 && shot->kind->stays && closed && fabs(part) > 1e-3)
+        stays = stays && grid->wall[k][0] >= 0 && grid->wall[k][1] >= 0;
+    if (shot->points > 0 && shot->kind->stays && stays && fabs(part) > 1e-3)
         ht_warn("sources.%d: the signal has a constant part (%.2g of its size), and no side of the "
                 "box is free: the mean of the field does not return to 0",
                 group, part);

@@ -108,7 +108,8 @@ const struct ht_system ht_system_acoustic = {
                  {"Y_K", "part of K that relaxes, over the rest", true, true, true},
                  {"w", "rate at which it relaxes", true, true, false}},
     .nwalls = 2,
-    .wall = {{"rigid", +1, "v_n = 0", false}, {"free", -1, "p = 0 (pressure release)", false}},
+    .wall = {{"rigid", +1, "v_n = 0", .layer = false},
+             {"free", -1, "p = 0 (pressure release)", .layer = false}},
     .nparameters = PARAMETERS,
     .parameter =
         {HT_POSITIVE("c|K", "speed of sound|bulk modulus rho c^2", "length/time|pressure"),

@@ -95,8 +95,8 @@ static void scalars_back(const double *material, const double *by, double *by_ma
                  {"w0", "frequency of a resonance", true, true, true},                         \
                  {"gamma_Lorentz", "damping of a resonance", true, true, true}},               \
     .nwalls = 2,                                                                               \
-    .wall = {{"electric", +1, "E_t = 0 (perfect electric conductor)", false},                  \
-             {"magnetic", -1, "H_t = 0 (perfect magnetic conductor)", false}},                 \
+    .wall = {{"electric", +1, "E_t = 0 (perfect electric conductor)", .layer = false},         \
+             {"magnetic", -1, "H_t = 0 (perfect magnetic conductor)", .layer = false}},        \
     .nparameters = OF_LORENTZ_GAMMA + 1,                                                       \
     .parameter = {HT_POSITIVE("eps", "permittivity, at infinite frequency", "permittivity"),   \
                   HT_POSITIVE("mu", "permeability", "permeability"),                           \

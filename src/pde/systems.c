@@ -34,25 +34,21 @@ int ht_equations_field(const struct ht_equations *eq, const char *name) {
 }
 
 int ht_wall_sign(const struct ht_equations *eq, int field, int axis, int factor) {
-    if (factor == HT_WALL_FREE) return 0;
+    if (factor >= HT_WALL_CLOSED) return 0;
     return (eq->field[field].parity >> axis) & 1u ? -factor : factor;
 }
 
-/* Sides of all systems, of those with walls, of those that release. Behind the layer of an
- * absorbing one is a mirror. */
+/* Sides of all systems, of those with walls. Behind the layer of an absorbing one is a mirror. */
 static const struct ht_wall_kind periodic = {"periodic", 0, "both sides continue at the other",
                                              .layer = false};
 static const struct ht_wall_kind absorbing = {
     "absorbing", +1, "a layer around the box in which waves die out", .layer = true};
-static const struct ht_wall_kind free_side = {
-    "free", HT_WALL_FREE, "no traction: s_nn = 0, s_nt = 0 (orders 2 to 8 of fd)", .layer = false};
 
 const struct ht_wall_kind *ht_wall_at(const struct ht_system *system, int index) {
     const int walls = system->nwalls;
     if (index == 0) return &periodic;
     if (index <= walls) return &system->wall[index - 1];
-    if (index == walls + 1 && walls > 0) return &absorbing;
-    return index == walls + 2 && system->releases ? &free_side : NULL;
+    return index == walls + 1 && walls > 0 ? &absorbing : NULL;
 }
 
 const struct ht_wall_kind *ht_wall_find(const struct ht_system *system, const char *name) {
@@ -60,6 +56,12 @@ const struct ht_wall_kind *ht_wall_find(const struct ht_system *system, const ch
     for (int n = 0; (kind = ht_wall_at(system, n)) != NULL; n++)
         if (strcmp(kind->name, name) == 0) return kind;
     return NULL;
+}
+
+const struct ht_wall_kind *ht_wall_of(const struct ht_system *system, int factor) {
+    int n = 0;
+    while (ht_wall_at(system, n)->factor != factor) n++;
+    return ht_wall_at(system, n);
 }
 
 bool ht_equations_first_order(const struct ht_equations *eq) {

@@ -520,7 +520,8 @@ enum ht_err ht_system_check(const struct ht_system *system) {
     const struct ht_wall_kind *kind;
     for (int n = 0; (kind = ht_wall_at(system, n)) != NULL; n++) {
         const bool of_system = kind >= system->wall && kind < system->wall + system->nwalls;
-        REQUIRE((!of_system || kind->factor == 1 || kind->factor == -1) &&
+        REQUIRE((!of_system || kind->factor == 1 || kind->factor == -1 ||
+                 (kind->factor >= HT_WALL_CLOSED && kind->closed != NULL)) &&
                     ht_wall_find(system, kind->name) == kind,
                 HT_ERR_INTERNAL, "system %s: the wall \"%s\" is no mirror, or its name is taken",
                 system->name, kind->name);

@@ -296,11 +296,19 @@ static enum ht_err suits_differences(const struct ht_plan *plan, const struct ht
     return HT_OK;
 }
 
+/* The row of a side with nothing beyond it; NULL: there is none. */
+static const struct ht_wall_kind *find_closed(const struct ht_plan *plan) {
+    for (int n = 0; n < 6; n++)
+        if (ht_grid_closed(&plan->grid, n / 2, n % 2))
+            return ht_wall_of(plan->eq.system, plan->grid.wall[n / 2][n % 2]);
+    return NULL;
+}
+
 /* NULL: nothing asks for finite differences. */
 static const char *why_differences(const struct ht_plan *plan) {
     const struct ht_shot_given *shots = plan->params->shots.group;
     if (plan->params->gradient.alone) return "a gradient is made";
-    if (ht_grid_free(&plan->grid)) return "a side is free";
+    if (find_closed(plan) != NULL) return find_closed(plan)->closed;
     if (plan->eq.losses != 0) return "the medium loses energy";
     for (int i = 0; i < plan->params->shots.count; i++)
         if (ht_source_types[shots[i].type].outside) return ht_source_types[shots[i].type].outside;
@@ -314,11 +322,11 @@ static const char *why_differences(const struct ht_plan *plan) {
 /* Of "auto", which took differences for that reason; names what this problem can take. */
 static enum ht_err refuse_order(const struct ht_plan *plan, const char *why) {
     const struct ht_shot_given *shots = plan->params->shots.group;
-    const bool free = ht_grid_free(&plan->grid);
-    bool hermite = !free && plan->eq.losses == 0 && !plan->params->gradient.alone &&
+    const struct ht_wall_kind *closed = find_closed(plan);
+    bool hermite = closed == NULL && plan->eq.losses == 0 && !plan->params->gradient.alone &&
                    (plan->params->shots.count == 0 || plan->eq.second_order.known);
     int most = 2 * HT_FD_RADIUS;
-    while (free && ht_fd_closure(most, false).nodes == 0) most -= 2;
+    while (closed != NULL && ht_fd_closure(most, false).nodes == 0) most -= 2;
     for (int i = 0; i < plan->params->shots.count; i++)
         hermite = hermite && !ht_source_types[shots[i].type].outside;
     return ht_params_error(
@@ -326,7 +334,7 @@ static enum ht_err refuse_order(const struct ht_plan *plan, const char *why) {
         "%s, where time.scheme = \"auto\" takes finite differences, whose order is not N: give "
         "time.scheme = \"fd\" with it (order in space%s: 2, 4 .. %d)%s, or leave it out (fd of "
         "order %d)",
-        why, free ? " beside free sides" : "", most,
+        why, closed != NULL ? HT_KEY(" beside %s sides", closed->name) : "", most,
         hermite ? HT_KEY(" or \"taylor\" (N: 1 to %d)", HT_MAX_ORDER) : "",
         ht_scheme_fd.usual_order);
 }
@@ -355,22 +363,24 @@ static enum ht_err choose(struct ht_plan *plan, const struct ht_scheme **scheme)
     return refuse_order(plan, why);
 }
 
-/* Free sides are for differences with closures. */
-static enum ht_err check_free(const struct ht_plan *plan) {
+/* Sides with nothing beyond them are for differences with closures. */
+static enum ht_err check_closed(const struct ht_plan *plan) {
     const struct ht_fd_closure closure = ht_fd_closure(plan->order, false);
-    for (int k = 0; k < plan->grid.dims; k++) {
-        const int *wall = plan->grid.wall[k];
-        const int sides = (wall[0] == HT_WALL_FREE) + (wall[1] == HT_WALL_FREE);
+    const struct ht_wall_kind *closed = find_closed(plan);
+    for (int k = 0; closed != NULL && k < plan->grid.dims; k++) {
+        const int sides = ht_grid_closed(&plan->grid, k, 0) + ht_grid_closed(&plan->grid, k, 1);
         const char *key = HT_KEY("boundary.x%d", k + 1);
         if (sides == 0) continue;
         REFUSE(!plan->problem.scheme->nodal, plan->params, key,
-               "a free side needs time.scheme = \"fd\": Hermite methods have mirrors alone");
+               "a %s side needs time.scheme = \"fd\": Hermite methods have mirrors alone",
+               closed->name);
         REFUSE(closure.nodes == 0, plan->params, "grid.order",
-               "beside the free side of x%d differences end at orders 2, 4, 6 and 8 alone", k + 1);
+               "beside the %s side of x%d differences end at orders 2, 4, 6 and 8 alone",
+               closed->name, k + 1);
         REFUSE(plan->grid.cells[k] + 1 < (int64_t)sides * closure.nodes, plan->params, "grid.cells",
-               "%lld along x%d: with %d free side%s order %d needs %d",
-               (long long)plan->grid.cells[k], k + 1, sides, sides > 1 ? "s" : "", plan->order,
-               sides * closure.nodes - 1);
+               "%lld along x%d: with %d %s side%s order %d needs %d",
+               (long long)plan->grid.cells[k], k + 1, sides, closed->name, sides > 1 ? "s" : "",
+               plan->order, sides * closure.nodes - 1);
     }
     return HT_OK;
 }
@@ -409,5 +419,5 @@ enum ht_err ht_plan_choose_scheme(struct ht_plan *plan) {
     REFUSE(scheme->varying != NULL && !plan->medium->uniform, params, "time.scheme",
            "the medium varies, and %s", scheme->varying);
     plan->order = order_of(plan, scheme);
-    return check_free(plan);
+    return check_closed(plan);
 }
