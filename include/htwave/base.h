@@ -40,8 +40,7 @@ enum { HT_ERR_MESSAGE = 16384 }; /* most bytes of a message, with its NUL */
 HT_PRINTF(2, 3) enum ht_err ht_err_set(enum ht_err code, const char *fmt, ...);
 
 /* Puts "prefix: " in front of the recorded message; returns code. */
-HT_PRINTF(2, 3)
-enum ht_err ht_err_prefix(enum ht_err code, const char *fmt, ...);
+#define ht_err_prefix(code, fmt, ...) ht_err_set((code), fmt ": %s", __VA_ARGS__, ht_err_message())
 
 /* Never NULL; valid until the next set. */
 const char *ht_err_message(void);
@@ -193,6 +192,8 @@ HT_PRINTF(2, 3) void ht_text_add(struct ht_text *text, const char *fmt, ...);
 HT_PRINTF(2, 0) void ht_text_add_list(struct ht_text *text, const char *fmt, va_list args);
 /* In quotes, escaped as JSON, else as libconfig has it. */
 void ht_text_add_quoted(struct ht_text *text, const char *string, bool json);
+/* By the fewest digits, `fewest` or more, that read back as the same number. */
+void ht_text_add_real(struct ht_text *text, int fewest, double value);
 HT_CHECKED enum ht_err ht_text_status(const struct ht_text *text);
 void ht_text_free(struct ht_text *text);
 HT_CHECKED enum ht_err ht_text_copy(const char *string, char **out);
@@ -203,8 +204,9 @@ HT_CHECKED HT_PRINTF(2, 3) enum ht_err ht_text_print(char **out, const char *fmt
 /* Text from outside for a message: control characters but the tab, and bytes that are not UTF-8,
  * become text such as \x1b; what exceeds buffer (size bytes, at least 32) loses its middle. */
 char *ht_text_show(const char *string, char *buffer, size_t size); /* buffer */
-/* Of the first `length` bytes; returns the bytes written, without the NUL. */
-size_t ht_text_show_part(const char *string, size_t length, char *buffer, size_t size);
+/* Each line, of which one of `line` bytes or more loses its middle; of too many lines the last are
+ * left out. */
+void ht_text_show_lines(const char *text, size_t line, char *buffer, size_t size);
 /* For arguments of a message: buffers that live as long as the block. */
 #define HT_SHOWN(string) ht_text_show((string), (char[112]){0}, 112)
 #define HT_SHOWN_PLACE(place) ht_text_show((place), (char[256]){0}, 256)
@@ -214,8 +216,9 @@ const char *ht_text_nearest(const char *word, const char *const *names, int coun
 /* The place of a word in a list such as "a|b|c", -1: it is not there; blanks before words do not
  * count. */
 int ht_text_find(const char *list, char between, const char *word);
-/* snprintf; returns buffer. */
+/* snprintf; returns buffer. Append: behind the text that is there. */
 HT_PRINTF(3, 4) char *ht_text_format(char *buffer, size_t size, const char *fmt, ...);
+HT_PRINTF(3, 4) char *ht_text_append(char *buffer, size_t size, const char *fmt, ...);
 /* "1.5 GiB", "320 B" into buffer (at least 32 bytes); returns buffer. */
 char *ht_text_bytes(double bytes, char *buffer);
 /* "1.2 M", padded "1.20 M" into buffer (at least 32 bytes); returns buffer. */
@@ -243,10 +246,9 @@ double ht_rng_uniform(uint64_t seed, uint64_t index); /* in [-1, 1) */
 
 /* ---- file.c ---- */
 /* Whole file into *data (owned by the caller, NUL-terminated past size); refuses, without waiting,
- * what is no regular file. */
-HT_CHECKED enum ht_err ht_file_read(const char *path, char **data, size_t *size);
-/* Refuses larger files before reading them. */
+ * what is no regular file, and files larger than `most` before reading them. */
 HT_CHECKED enum ht_err ht_file_read_most(const char *path, size_t most, char **data, size_t *size);
+#define ht_file_read(path, data, size) ht_file_read_most((path), SIZE_MAX, (data), (size))
 /* Refuses likewise. */
 HT_CHECKED enum ht_err ht_file_size(const char *path, int64_t *size);
 HT_CHECKED enum ht_err ht_file_hash(const char *path, uint64_t *hash);

@@ -148,38 +148,38 @@ enum ht_map_kind { HT_EACH_MAP(HT_CHOICE_CONSTANT) HT_MAP_KINDS };
 #define HT_WORD(each, value) ((const char *const[]){HT_EACH_##each(HT_CHOICE_WORD)}[value])
 
 /* ---- types of options ---- */
-/* X(type, in C, array, scalars, fewest, most of them, words), or for types with functions in
- * src/input/types.c BY(type, in C, functions, its second, words). REAL takes integers, too; of
+/* X(type, in C, array, scalars, fewest, most of them, words), or for types with a function in
+ * src/input/types.c BY(type, in C, scalars, function, words). REAL takes integers, too; of
  * arrays of three the default's stand for missing numbers. */
-#define HT_EACH_OPTION_TYPE(X, BY)                                                            \
-    X(INT, int, , INT, 1, 1, "an integer")                                                    \
-    X(INT64, int64_t, , INT, 1, 1, "an integer")                                              \
-    X(REAL, double, , REAL, 1, 1, "a number")                                                 \
-    X(BOOL, bool, , BOOL, 1, 1, "true or false")                                              \
-    X(STRING, char *, , STRING, 1, 1, "a string")                                             \
-    /* the name of a file */                                                                  \
-    X(FILE, char *, , STRING, 1, 1, "a string")                                               \
-    /* an enumeration in the order of `choices` */                                            \
-    X(CHOICE, int, , STRING, 1, 1, "a string")                                                \
-    /* also sets grid.dims */                                                                 \
-    X(CELLS, int64_t, [3], INT, 1, 3, "1 to 3 integers")                                      \
-    X(INT3, int, [3], INT, 1, 3, "1 to 3 integers")                                           \
-    X(INT64_3, int64_t, [3], INT, 1, 3, "1 to 3 integers")                                    \
-    X(REAL3, double, [3], REAL, 1, 3, "1 to 3 numbers")                                       \
-    X(REAL6, double, [6], REAL, 6, 6, "6 numbers")                                            \
-    /* for the axes of a file, not of the grid */                                             \
-    X(SAMPLES3, double, [3], REAL, 1, 3, "1 to 3 numbers")                                    \
-    /* one name for both sides or two */                                                      \
-    X(SIDES, char *, [2], STRING, 1, 2, "one or two strings")                                 \
-    BY(NAMES, struct ht_names, names, add_names, "a list of strings")                         \
-    BY(VALUE, struct ht_value, value, add_either, "a number or a list of numbers")            \
-    /* one number, or a word */                                                               \
-    BY(ONE, struct ht_value, value, add_either, "one number or a word")                       \
-    /* of a medium: text may be the name of a file */                                         \
-    BY(MEDIUM, struct ht_value, value, add_either, "a number, a list of numbers or a string") \
-    BY(MAP, struct ht_map, map, add_map, "a group of strings")                                \
-    /* low..high of them */                                                                   \
-    BY(LIST, struct ht_groups, groups, NULL, "a list of groups, ( { ... }, { ... } )")
+#define HT_EACH_OPTION_TYPE(X, BY)                                                      \
+    X(INT, int, , INT, 1, 1, "an integer")                                              \
+    X(INT64, int64_t, , INT, 1, 1, "an integer")                                        \
+    X(REAL, double, , REAL, 1, 1, "a number")                                           \
+    X(BOOL, bool, , BOOL, 1, 1, "true or false")                                        \
+    X(STRING, char *, , STRING, 1, 1, "a string")                                       \
+    /* the name of a file */                                                            \
+    X(FILE, char *, , STRING, 1, 1, "a string")                                         \
+    /* an enumeration in the order of `choices` */                                      \
+    X(CHOICE, int, , STRING, 1, 1, "a string")                                          \
+    /* also sets grid.dims */                                                           \
+    X(CELLS, int64_t, [3], INT, 1, 3, "1 to 3 integers")                                \
+    X(INT3, int, [3], INT, 1, 3, "1 to 3 integers")                                     \
+    X(INT64_3, int64_t, [3], INT, 1, 3, "1 to 3 integers")                              \
+    X(REAL3, double, [3], REAL, 1, 3, "1 to 3 numbers")                                 \
+    X(REAL6, double, [6], REAL, 6, 6, "6 numbers")                                      \
+    /* for the axes of a file, not of the grid */                                       \
+    X(SAMPLES3, double, [3], REAL, 1, 3, "1 to 3 numbers")                              \
+    /* one name for both sides or two */                                                \
+    X(SIDES, char *, [2], STRING, 1, 2, "one or two strings")                           \
+    BY(NAMES, struct ht_names, STRING, names, "a list of strings")                      \
+    BY(VALUE, struct ht_value, REAL, value, "a number or a list of numbers")            \
+    /* one number, or a word */                                                         \
+    BY(ONE, struct ht_value, REAL, value, "one number or a word")                       \
+    /* of a medium: text may be the name of a file */                                   \
+    BY(MEDIUM, struct ht_value, REAL, value, "a number, a list of numbers or a string") \
+    BY(MAP, struct ht_map, STRING, map, "a group of strings")                           \
+    /* low..high of them */                                                             \
+    BY(LIST, struct ht_groups, INT, groups, "a list of groups, ( { ... }, { ... } )")
 #define HT_OPTION_TYPE(type, ...) HT_OPT_##type,
 enum ht_option_type { HT_EACH_OPTION_TYPE(HT_OPTION_TYPE, HT_OPTION_TYPE) };
 /* What a member is: ht_member_REAL3, and where a row has words, too: */

@@ -3,10 +3,9 @@
 
 /* "odd in x1" of parity bits. */
 static const char *parity_words(unsigned parity, char buffer[40]) {
-    int used = snprintf(buffer, 40, "even");
-    if (parity != 0) used = snprintf(buffer, 40, "odd in");
+    ht_text_format(buffer, 40, parity != 0 ? "odd in" : "even");
     for (int k = 0; k < 3; k++)
-        if (parity >> k & 1u) used += snprintf(buffer + used, 40 - (size_t)used, " x%d", k + 1);
+        if (parity >> k & 1u) ht_text_append(buffer, 40, " x%d", k + 1);
     return buffer;
 }
 
@@ -36,24 +35,14 @@ static void add_stored(const struct ht_equations *eq, unsigned bits, struct ht_t
     }
 }
 
-/* "speed of sound, or bulk modulus", "velocity along x1". */
-static const char *parameter_meaning(const struct ht_parameter *row, char *buffer, size_t size) {
-    char entry[80];
-    size_t used = 0;
-    buffer[0] = '\0';
-    for (int i = 0; used < size && ht_alternative(row->meanings, i, entry, sizeof entry); i++)
-        used += (size_t)snprintf(buffer + used, size - used, "%s%s", i ? ", or " : "", entry);
-    if (row->vector && used < size)
-        snprintf(buffer + used, size - used, " along x%d", row->axis + 1);
-    return buffer;
-}
-
 static void add_medium(const struct ht_system *system, struct ht_facts *f) {
-    char meaning[160];
     ht_fact(f, HT_OPEN("parameters", '['));
     for (int p = 0; p < system->nparameters; p++) {
         const struct ht_parameter *row = &system->parameter[p];
-        parameter_meaning(row, meaning, sizeof meaning);
+        char meaning[160] = "", entry[80]; /* "speed of sound, or bulk modulus" */
+        for (int i = 0; ht_alternative(row->meanings, i, entry, sizeof entry); i++)
+            ht_text_append(meaning, sizeof meaning, "%s%s", i ? ", or " : "", entry);
+        if (row->vector) ht_text_append(meaning, sizeof meaning, " along x%d", row->axis + 1);
         ht_say(f, "%-11s medium.%-16s %s (default %g)\n", p ? "" : "medium",
                row->vector ? row->vector : row->names, meaning, row->fallback);
         ht_fact(f, HT_OPEN(NULL, '{'), HT_TEXT("name", row->names), HT_TEXT("meaning", meaning),

@@ -78,10 +78,6 @@ enum ht_err ht_file_read_most(const char *path, size_t most, char **data, size_t
     return HT_OK;
 }
 
-enum ht_err ht_file_read(const char *path, char **data, size_t *size) {
-    return ht_file_read_most(path, SIZE_MAX, data, size);
-}
-
 enum ht_err ht_file_hash(const char *path, uint64_t *hash) {
     enum { SIZE = 1 << 20 };
     HT_ARRAY(char, data, SIZE);

@@ -40,23 +40,11 @@ static bool on_terminal(void) {
 }
 
 /* A file name may contain terminal control sequences. */
-static void put_lines(const char *text) {
-    char line[1024];
-    while (*text) {
-        size_t length = strcspn(text, "\n");
-        ht_text_show_part(text, length, line, sizeof line);
-        fputs(line, stderr);
-        text += length;
-        if (*text) fputc(*text++, stderr);
-    }
-}
-
 static void print(const char *head, const char *text) {
+    char shown[HT_ERR_MESSAGE];
+    ht_text_show_lines(text, 1024, shown, sizeof shown);
     flockfile(stderr);
-    if (on_terminal()) fputs(CLEAR_LINE, stderr);
-    fputs(head, stderr);
-    put_lines(text);
-    fputc('\n', stderr);
+    fprintf(stderr, "%s%s%s\n", on_terminal() ? CLEAR_LINE : "", head, shown);
     fflush(stderr);
     funlockfile(stderr);
 }

@@ -21,6 +21,30 @@ void ht_mem_release(void *address) {
     free(memory);
 }
 
+/* The first number of a file behind a word; infinite: there is none. */
+static double number_in(const char *path, const char *word) {
+    char line[128];
+    double number = INFINITY;
+    FILE *file = fopen(path, "r");
+    if (file == NULL) return number;
+    while (fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, word, strlen(word)) == 0 && isinf(number)) {
+            char *end;
+            const double read = strtod(line + strlen(word), &end);
+            if (end != line + strlen(word)) number = read;
+        }
+    (void)fclose(file);
+    return number;
+}
+
+/* Of a control group (version 2) the memory of caches counts as used. */
+double ht_mem_free(void) {
+    const double limit =
+        number_in("/sys/fs/cgroup/memory.max", "") - number_in("/sys/fs/cgroup/memory.current", "");
+    const double machine = 1024 * number_in("/proc/meminfo", "MemAvailable:");
+    return isnan(limit) ? machine : fmax(fmin(machine, limit), 0);
+}
+
 struct ht_pool_part {
     struct ht_pool_part *before;
     _Alignas(max_align_t) char memory[];
@@ -110,6 +134,13 @@ void ht_text_add_quoted(struct ht_text *text, const char *string, bool json) {
     ht_text_add(text, "\"");
 }
 
+void ht_text_add_real(struct ht_text *text, int fewest, double value) {
+    char digits[40];
+    for (int n = fewest; n <= 17; n++)
+        if (strtod(ht_text_format(digits, sizeof digits, "%.*g", n, value), NULL) == value) break;
+    ht_text_add(text, "%s", digits);
+}
+
 enum ht_err ht_text_status(const struct ht_text *text) {
     REQUIRE(!text->failed, HT_ERR_MEMORY, "out of memory while writing text");
     return HT_OK;
@@ -162,7 +193,8 @@ static size_t visible(const char *s, char shown[8]) {
     return length ? length : 1;
 }
 
-size_t ht_text_show_part(const char *string, size_t length, char *buffer, size_t size) {
+/* Of the first `length` bytes; returns the bytes written, without the NUL. */
+static size_t show_part(const char *string, size_t length, char *buffer, size_t size) {
     size_t whole = 0, head = (size - 4) * 2 / 3, tail = size - 4 - head;
     size_t used = 0, at = 0;
     const char *end = string + length;
@@ -186,8 +218,23 @@ size_t ht_text_show_part(const char *string, size_t length, char *buffer, size_t
 }
 
 char *ht_text_show(const char *string, char *buffer, size_t size) {
-    ht_text_show_part(string, strlen(string), buffer, size);
+    show_part(string, strlen(string), buffer, size);
     return buffer;
+}
+
+void ht_text_show_lines(const char *text, size_t line, char *buffer, size_t size) {
+    size_t used = 0;
+    while (*text) {
+        const size_t length = strcspn(text, "\n");
+        if (used + line + 8 > size) {
+            memcpy(buffer + used, "...", 4);
+            return;
+        }
+        used += show_part(text, length, buffer + used, line);
+        text += length;
+        if (*text == '\n') buffer[used++] = *text++;
+    }
+    buffer[used] = '\0';
 }
 
 static int lower(char c) {
@@ -255,11 +302,19 @@ char *ht_text_format(char *buffer, size_t size, const char *fmt, ...) {
     return buffer;
 }
 
+char *ht_text_append(char *buffer, size_t size, const char *fmt, ...) {
+    const size_t used = strlen(buffer);
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(buffer + used, size - used, fmt, args);
+    va_end(args);
+    return buffer;
+}
+
 char *ht_text_extents(int count, const int64_t *extent, const char *between, char *buffer) {
-    int used = count > 0 ? 0 : snprintf(buffer, 192, "1 (without axes)");
+    ht_text_format(buffer, 192, count > 0 ? "" : "1 (without axes)");
     for (int i = 0; i < count; i++)
-        used += snprintf(buffer + used, 192 - (size_t)used, "%s%lld", i ? between : "",
-                         (long long)extent[i]);
+        ht_text_append(buffer, 192, "%s%lld", i ? between : "", (long long)extent[i]);
     return buffer;
 }
 

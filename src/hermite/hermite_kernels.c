@@ -114,7 +114,7 @@ enum ht_err ht_hermite_kernels_create(const struct ht_problem *problem, struct h
     if (problem->duhamel != NULL) TRY(ht_injector_create(device, &k->spec[0], &k->injector));
     if (ht_absorbing_axes(problem->layers) != 0) {
         const enum ht_err err = create_layers(problem, device, tuning, &k->layers);
-        if (err != HT_OK) return ht_err_prefix(err, "absorbing layers");
+        if (err != HT_OK) return ht_err_prefix(err, "%s", "absorbing layers");
     }
     if (ht_sponge_rate(problem, HT_PRIMARY) > 0)
         TRY(ht_sponge_create(device, &k->spec[0], &k->sponge));

@@ -108,12 +108,9 @@ static enum ht_err prepare(const char *text, const char *path, struct ht_text *o
 }
 
 void ht_config_add_real(struct ht_text *out, double value) {
-    char number[40];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(number, sizeof number, "%.*g", digits, value);
-        if (strtod(number, NULL) == value) break;
-    }
-    ht_text_add(out, "%s%s", number, strpbrk(number, ".en") ? "" : ".0");
+    const size_t at = out->length;
+    ht_text_add_real(out, 15, value);
+    if (!out->failed && strpbrk(out->data + at, ".en") == NULL) ht_text_add(out, ".0");
 }
 
 /* ---- reading ---- */

@@ -2,36 +2,22 @@
 #include "htwave/num.h"
 #include "options.h"
 
-/* The numbers allowed. DBL_MIN, the least positive number, stands for an open bound at 0; DBL_MAX
- * for no bound. */
-static void add_numbers(const struct ht_option *option, char *buffer, size_t size) {
-    double low = option->low, high = option->high;
-    if (low > high) return;
-    if (low == DBL_MIN && high == DBL_MAX)
-        snprintf(buffer, size, "> 0");
-    else if (low == DBL_MIN)
-        snprintf(buffer, size, "> 0 and <= %.12g", high);
-    else if (high == DBL_MAX)
-        snprintf(buffer, size, ">= %.12g", low);
-    else
-        snprintf(buffer, size, "%.12g..%.12g", low, high);
-}
-
 enum { RANGE_SIZE = 160 };
 
+/* DBL_MIN, the least positive number, stands for an open bound at 0; DBL_MAX for no bound. */
 char *ht_option_range(const struct ht_option *option, char *buffer) {
-    size_t used = 0;
-    buffer[0] = '\0';
-    if (option->choices) {
-        bool several = strchr(option->choices, '|') != NULL;
-        bool numbers = option->low <= option->high;
-        used = (size_t)snprintf(buffer, RANGE_SIZE, several && !numbers ? "one of " : "");
-        for (const char *c = option->choices; *c && used + 4 < RANGE_SIZE; c++)
-            used += (size_t)snprintf(buffer + used, RANGE_SIZE - used, *c == '|' ? ", " : "%c", *c);
-        if (numbers) used += (size_t)snprintf(buffer + used, RANGE_SIZE - used, " or ");
-    }
-    if (used < RANGE_SIZE) add_numbers(option, buffer + used, RANGE_SIZE - used);
-    return buffer;
+    const double low = option->low, high = option->high;
+    const char *choices = option->choices ? option->choices : "";
+    const bool numbers = low <= high;
+    ht_text_format(buffer, RANGE_SIZE, strchr(choices, '|') && !numbers ? "one of " : "");
+    for (const char *c = choices; *c; c++)
+        ht_text_append(buffer, RANGE_SIZE, *c == '|' ? ", " : "%c", *c);
+    if (*choices && numbers) ht_text_append(buffer, RANGE_SIZE, " or ");
+    if (!numbers) return buffer;
+    if (low == DBL_MIN && high == DBL_MAX) return ht_text_append(buffer, RANGE_SIZE, "> 0");
+    if (low == DBL_MIN) return ht_text_append(buffer, RANGE_SIZE, "> 0 and <= %.12g", high);
+    if (high == DBL_MAX) return ht_text_append(buffer, RANGE_SIZE, ">= %.12g", low);
+    return ht_text_append(buffer, RANGE_SIZE, "%.12g..%.12g", low, high);
 }
 
 enum ht_err ht_option_unknown(const struct ht_setting *setting, const char *what, const char *near,

@@ -20,14 +20,6 @@ struct name_use {
     int alternative;
 };
 
-HT_PRINTF(2, 3) static void add_help(struct made_option *m, const char *fmt, ...) {
-    const size_t used = strlen(m->help);
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(m->help + used, HELP - used, fmt, args);
-    va_end(args);
-}
-
 /* The default "[1.0, 0.5, 0.25]" from the components of a system's vector. */
 static void add_vector_default(struct made_option *m, const struct ht_system *system,
                                const char *vector) {
@@ -51,25 +43,23 @@ static void add_meaning(struct made_option *m, const struct name_use *use) {
     const struct ht_parameter *row = use->parameter;
     char meaning[64], other[KEY], ending[64] = "";
     ht_alternative(row->meanings, use->alternative, meaning, sizeof meaning);
-    size_t used = 0;
     for (int i = 0; ht_alternative(row->names, i, other, sizeof other); i++)
-        if (i != use->alternative && used < sizeof ending)
-            used += (size_t)snprintf(ending + used, sizeof ending - used, ", instead of %s", other);
-    if (!row->vector && use->alternative == 0 && used < sizeof ending)
-        snprintf(ending + used, sizeof ending - used, ", %.12g when %s given", row->fallback,
-                 strchr(row->names, '|') ? "none is" : "not");
+        if (i != use->alternative) ht_text_append(ending, sizeof ending, ", instead of %s", other);
+    if (!row->vector && use->alternative == 0)
+        ht_text_append(ending, sizeof ending, ", %.12g when %s given", row->fallback,
+                       strchr(row->names, '|') ? "none is" : "not");
     const size_t length = strlen(m->help), tail = strlen(m->ending) + 1;
     if (strcmp(m->meaning, meaning) == 0 && strcmp(m->ending, ending) == 0) {
         m->help[length - tail] = '\0';
-        add_help(m, ", %s)%s", use->system->name, ending);
+        ht_text_append(m->help, HELP, ", %s)%s", use->system->name, ending);
         return;
     }
     snprintf(m->meaning, sizeof m->meaning, "%s", meaning);
     snprintf(m->ending, sizeof m->ending, "%s", ending);
     if (!*m->help && meaning[0] >= 'a' && meaning[0] <= 'z')
         meaning[0] = (char)(meaning[0] - 'a' + 'A');
-    add_help(m, "%s%s (%s%s)%s", *m->help ? "; " : "", meaning, use->system->name,
-             row->vector ? ", one number per axis" : "", ending);
+    ht_text_append(m->help, HELP, "%s%s (%s%s)%s", *m->help ? "; " : "", meaning, use->system->name,
+                   row->vector ? ", one number per axis" : "", ending);
 }
 
 static void add_use(const struct name_use *use, const char *name) {
@@ -120,7 +110,7 @@ int ht_medium_option_count(void) {
                     add_use(&use, name);
             }
         }
-        for (int i = 0; i < made_count; i++) add_help(&made[i], ".");
+        for (int i = 0; i < made_count; i++) ht_text_append(made[i].help, HELP, ".");
     }
     return made_count;
 }

@@ -178,12 +178,10 @@ static enum ht_err check_shape(const struct ht_params *p, int group) {
 
 /* The kinds that take the key, as "a" or "b". */
 static enum ht_err refuse_key(const struct ht_params *p, int group, const char *name) {
-    char of[128];
-    int length = 0;
+    char of[128] = "";
     for (const struct ht_source_kind *kind = ht_source_kinds; kind->word != NULL; kind++)
         if (kind->takes != NULL && strcmp(kind->takes, name) == 0)
-            length += snprintf(of + length, sizeof of - (size_t)length, "%s\"%s\"",
-                               length ? " or " : "", kind->word);
+            ht_text_append(of, sizeof of, "%s\"%s\"", *of ? " or " : "", kind->word);
     return ht_params_error(p, HT_KEY("sources.%d.%s", group, name),
                            "is for kind %s, but the kind is \"%s\"", of,
                            ht_source_kinds[shot_of(p, group)->kind].word);

@@ -13,11 +13,10 @@ struct target {
 struct type {
     const char *words;
     enum ht_scalar_kind kind;
-    int most; /* values next to each other; 0: the functions below */
+    int most; /* values next to each other; 0: the function below */
     int least;
     size_t size; /* of each of them, of the member */
     enum ht_err (*store)(const struct target *t);
-    void (*add)(struct ht_text *out, const void *at);
 };
 static const struct type *type_of(const struct ht_option *option);
 
@@ -128,18 +127,14 @@ static void add_one(struct ht_text *out, const struct ht_option *option, const v
     }
 }
 
-void ht_option_add_value(struct ht_text *out, const void *base, const struct ht_option *option) {
-    const struct type *type = type_of(option);
-    const char *at = member(base, option);
-    const int count =
-        option->type == HT_OPT_CELLS ? ((const struct ht_params *)base)->grid.dims : type->most;
-    if (type->most == 0 && type->add) type->add(out, at);
-    if (type->most > 1) ht_text_add(out, "[");
+static void add_all(struct ht_text *out, const struct ht_option *option, const void *at, int count,
+                    size_t size, bool list) {
+    if (list) ht_text_add(out, "[");
     for (int i = 0; i < count; i++) {
         if (i > 0) ht_text_add(out, ", ");
-        add_one(out, option, at + (size_t)i * type->size);
+        add_one(out, option, (const char *)at + (size_t)i * size);
     }
-    if (type->most > 1) ht_text_add(out, "]");
+    if (list) ht_text_add(out, "]");
 }
 
 static enum ht_err store_names(const struct target *t) {
@@ -150,16 +145,6 @@ static enum ht_err store_names(const struct target *t) {
     for (int i = 0; i < to->count; i++)
         TRY(ht_pool_copy(&t->params->pool, t->setting->item[i].text, &to->name[i]));
     return HT_OK;
-}
-
-static void add_names(struct ht_text *out, const void *at) {
-    const struct ht_names *names = at;
-    ht_text_add(out, "[");
-    for (int i = 0; i < names->count; i++) {
-        if (i) ht_text_add(out, ", ");
-        ht_text_add_quoted(out, names->name[i], false);
-    }
-    ht_text_add(out, "]");
 }
 
 static enum ht_err store_value(const struct target *t) {
@@ -182,33 +167,9 @@ static enum ht_err store_value(const struct target *t) {
     return HT_OK;
 }
 
-static void add_either(struct ht_text *out, const void *at) {
-    const struct ht_value *value = at;
-    if (value->kind == HT_VALUE_TEXT) {
-        ht_text_add_quoted(out, value->text, false);
-        return;
-    }
-    for (int i = 0; i < value->count; i++) {
-        if (value->count > 1) ht_text_add(out, i ? ", " : "[");
-        ht_config_add_real(out, value->number[i]);
-    }
-    if (value->count > 1) ht_text_add(out, "]");
-}
-
 /* The members come one by one after it. */
 static enum ht_err store_map(const struct target *t) {
     return t->setting->kind == HT_SETTING_GROUP ? HT_OK : fail_type(t);
-}
-
-static void add_map(struct ht_text *out, const void *at) {
-    const struct ht_map *map = at;
-    ht_text_add(out, "{");
-    for (int i = 0; i < map->count; i++) {
-        ht_text_add(out, " %s = ", map->name[i]);
-        ht_text_add_quoted(out, map->text[i], false);
-        ht_text_add(out, ";");
-    }
-    ht_text_add(out, " }");
 }
 
 /* A member of that name, made when it is not there. */
@@ -251,14 +212,41 @@ static enum ht_err store_groups(const struct target *t) {
     return empty || t->setting->kind == HT_SETTING_NESTED ? HT_OK : fail_type(t);
 }
 
+/* ---- writing ---- */
+
+void ht_option_add_value(struct ht_text *out, const void *base, const struct ht_option *option) {
+    const struct type *type = type_of(option);
+    const void *at = member(base, option);
+    const struct ht_names *names = at;
+    const struct ht_value *value = at;
+    const struct ht_map *map = at;
+    const int count =
+        option->type == HT_OPT_CELLS ? ((const struct ht_params *)base)->grid.dims : type->most;
+    if (type->most > 0) {
+        add_all(out, option, at, count, type->size, type->most > 1);
+    } else if (option->type == HT_OPT_NAMES) {
+        add_all(out, option, names->name, names->count, sizeof *names->name, true);
+    } else if (option->type == HT_OPT_MAP) {
+        ht_text_add(out, "{");
+        for (int i = 0; i < map->count; i++) {
+            ht_text_add(out, " %s = ", map->name[i]);
+            ht_text_add_quoted(out, map->text[i], false);
+            ht_text_add(out, ";");
+        }
+        ht_text_add(out, " }");
+    } else if (option->type != HT_OPT_LIST && value->kind == HT_VALUE_TEXT)
+        ht_text_add_quoted(out, value->text, false);
+    else if (option->type != HT_OPT_LIST)
+        add_all(out, option, value->number, value->count, sizeof *value->number, value->count > 1);
+}
+
 /* ---- the table ---- */
 
 _Static_assert(sizeof(enum ht_scheme_name) == sizeof(int), "enumerations are as large as int");
 #define ROW(type, in_c, array, of, fewest, count, text) \
-    [HT_OPT_##type] = {(text), HT_SCALAR_##of, (count), (fewest), sizeof(in_c), NULL, NULL},
-#define ROW_BY(type, in_c, name, add_name, text) \
-    [HT_OPT_##                                   \
-        type] = {.words = (text), .size = sizeof(in_c), .store = store_##name, .add = (add_name)},
+    [HT_OPT_##type] = {(text), HT_SCALAR_##of, (count), (fewest), sizeof(in_c), NULL},
+#define ROW_BY(type, in_c, of, name, text) \
+    [HT_OPT_##type] = {(text), HT_SCALAR_##of, 0, 0, sizeof(in_c), store_##name},
 static const struct type types[] = {HT_EACH_OPTION_TYPE(ROW, ROW_BY)};
 
 static const struct type *type_of(const struct ht_option *option) {

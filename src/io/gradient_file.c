@@ -110,7 +110,8 @@ enum ht_err ht_gradient_sums_resume(struct ht_gradient_sums *sums, const char *p
     struct ht_comm *comm = sums->grid->slab.comm;
     bool same = false;
     enum ht_err err = ht_comm_rank(comm) == 0 ? find_mark(sums, path, &same) : HT_OK;
-    if (err == HT_ERR_IO) err = ht_err_prefix(err, "shots that are done (remove it to begin anew)");
+    if (err == HT_ERR_IO)
+        err = ht_err_prefix(err, "shots that are done (%s)", "remove it to begin anew");
     TRY(ht_comm_agree(comm, err));
     TRY(ht_comm_broadcast(comm, &same, sizeof same));
     return same ? ht_archive_load(comm, path, walk, sums) : HT_OK;

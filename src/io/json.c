@@ -4,17 +4,6 @@
 
 #include "htwave/args.h"
 
-/* Shortest digits that read back as the same double. */
-static void add_number(struct ht_json *json, double value) {
-    const int fewest = 6, most = 17;
-    char digits[40];
-    for (int n = fewest; n <= most; n++) {
-        snprintf(digits, sizeof digits, "%.*g", n, value);
-        if (strtod(digits, NULL) == value) break;
-    }
-    ht_text_add(&json->text, "%s", digits);
-}
-
 static void add_value(struct ht_json *json, const struct ht_member *m) {
     if (json->members && m->kind != HT_JSON_CLOSE) ht_text_add(&json->text, ", ");
     json->members = m->kind != HT_JSON_OPEN; /* behind it another one may stand */
@@ -24,7 +13,7 @@ static void add_value(struct ht_json *json, const struct ht_member *m) {
     }
     switch (m->kind) {
     case HT_JSON_NUMBER:
-        add_number(json, m->number);
+        ht_text_add_real(&json->text, 6, m->number);
         break;
     case HT_JSON_INTEGER:
         ht_text_add(&json->text, "%lld", (long long)m->integer);

@@ -63,10 +63,9 @@ enum ht_err ht_parallel_gather(const struct ht_simulation *sim, struct ht_parall
         out->joules += all[r].joules;
         out->transports |= all[r].transports;
     }
-    size_t length = 0;
     HT_EACH_BIT(i, out->transports)
-        length += (size_t)snprintf(out->transport + length, HT_TRANSPORT_NAMES - length, "%s%s",
-                                   length > 0 ? " + " : "", ht_transport_name(i));
+        ht_text_append(out->transport, HT_TRANSPORT_NAMES, "%s%s", *out->transport ? " + " : "",
+                       ht_transport_name(i));
     return HT_OK;
 }
 
@@ -647,9 +646,8 @@ static void note_left_out(const struct ht_plan *plan) {
     if (type != HT_DATA_FILE && type != HT_DATA_EXPRESSION) return;
     for (int f = 0; f < plan->eq.nfields; f++)
         if (!ht_solution_occurs(plan->solution, f))
-            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
-                     names[0] != '\0' ? ", " : "", plan->eq.field[f].name);
-    if (names[0] != '\0') ht_note("initial.values leaves out %s: 0 at the start", names);
+            ht_text_append(names, sizeof names, "%s%s", *names ? ", " : "", plan->eq.field[f].name);
+    if (*names) ht_note("initial.values leaves out %s: 0 at the start", names);
 }
 
 void ht_report_notes(const struct ht_simulation *sim) {

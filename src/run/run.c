@@ -163,10 +163,10 @@ static enum ht_err allocate(struct loop *l) {
 }
 
 void ht_run_stepped(const struct ht_plan *plan, char out[HT_STEPPED]) {
-    int at = snprintf(out, HT_STEPPED, "%s of", plan->problem.scheme->name);
-    for (int f = 0; f < plan->eq.nfields && at < HT_STEPPED; f++)
+    ht_text_format(out, HT_STEPPED, "%s of", plan->problem.scheme->name);
+    for (int f = 0; f < plan->eq.nfields; f++)
         if (ht_problem_stores(&plan->problem, HT_PRIMARY, f))
-            at += snprintf(out + at, (size_t)(HT_STEPPED - at), " %s", plan->eq.field[f].name);
+            ht_text_append(out, HT_STEPPED, " %s", plan->eq.field[f].name);
 }
 
 enum ht_err ht_run_archive(void *context, struct ht_archive *archive) {
