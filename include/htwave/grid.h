@@ -130,7 +130,8 @@ struct ht_layer {
 struct ht_layers {
     enum ht_absorbing_type type; /* cpml or sponge */
     int dims;
-    int stages;         /* of the Taylor series in layers of Hermite methods */
+    int stages;         /* of the Taylor series in matched layers of Hermite methods; else 0 */
+    double most;        /* of sigma times half a step; 0: any */
     int profile_degree; /* there, of sigma about a node: struct ht_equations */
     int64_t cells[3];   /* of the grid */
     double mix;         /* the largest of all sides */

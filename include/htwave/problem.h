@@ -61,6 +61,14 @@ struct ht_scheme {
     double most_growth;
     double usual_part; /* of the largest stable step: the default step */
     int usual_order;   /* what grid.order = 0 takes */
+    /* Those of comparisons, 0: no more; all are multiples of the step. */
+    int orders[HT_MAX_ORDER], order_step, most_order;
+    const char *cells, *order_is; /* in texts: "cells", "N = " */
+    /* By which the expected error of a single wave may be off, along an axis and others. */
+    double margin[2];
+    /* Why sides with nothing beyond them, and losses at a point, are refused; NULL: they are not.
+     */
+    const char *closed, *losses;
     /* A one-level scheme whose backward half step from time 0 gives the dual grid's values at
      * -dt/2; NULL if the primary grid suffices as start, which is the case if two_level is false.
      */
@@ -77,6 +85,11 @@ struct ht_scheme {
     const struct ht_scheme *otherwise;
 };
 
+/* N of a grid of this order; 0: its nodes hold one value. */
+int ht_scheme_degree(const struct ht_scheme *scheme, int order);
+/* That of single waves of equations. */
+const struct ht_rounding *ht_scheme_rounding(const struct ht_scheme *scheme,
+                                             const struct ht_equations *eq);
 /* In the order of enum ht_scheme_name. The first is the default scheme, which titles omit. */
 int ht_scheme_count(void);
 const struct ht_scheme *ht_scheme_at(int index);
@@ -163,6 +176,8 @@ struct ht_problem {
 /* Sets a problem's scheme and the members that follow from it and problem->eq, if these have the
  * form. Returns the result of `form`. */
 const char *ht_problem_set_scheme(struct ht_problem *problem, const struct ht_scheme *scheme);
+/* N, or the order in space. */
+int ht_problem_order(const struct ht_problem *problem);
 /* Half steps per exchange. */
 int ht_halo_depth(const struct ht_problem *problem);
 /* Of finite differences by a pair. */

@@ -95,14 +95,13 @@ static int by_work(const void *left, const void *right) {
 /* What the run takes, as on the command line. */
 static const char *list_keys(const struct choice *c, char keys[KEYS]) {
     char cells[192];
-    const bool fd = c->carrier.scheme->nodal;
     return ht_text_format(keys, KEYS,
                           "grid.cells=[%s] grid.order=%d time.scheme=%s time.stages=%s "
                           "time.cfl=%.3g device.precision=%s",
                           ht_text_extents(c->carrier.eq->dims, c->cells, ",", cells),
                           c->carrier.order, c->carrier.scheme->name,
-                          fd ? HT_KEY("%d", c->carrier.stages) : "full", c->grid.cfl,
-                          ht_real_name(c->fp64));
+                          c->carrier.stages > 0 ? HT_KEY("%d", c->carrier.stages) : "full",
+                          c->grid.cfl, ht_real_name(c->fp64));
 }
 
 static enum ht_err plan_and_time(const struct search *s, struct choice *c) {
@@ -130,7 +129,7 @@ static enum ht_err try_run(const struct search *s, struct choice *c) {
     const enum ht_log_level level = ht_log_level_get();
     const struct ht_grid box = ht_grid_inner(&s->sim->plan->grid), *grid = &box;
     const double h = s->length / c->grid.cells, rounding = 1e-9;
-    const int least = c->carrier.scheme->nodal ? c->carrier.order + 1 : 3;
+    const int least = c->carrier.stages > 0 ? c->carrier.order + 1 : 3;
     for (int k = 0; k < grid->dims; k++)
         c->cells[k] = (int64_t)fmax(least, ceil((grid->upper[k] - grid->lower[k]) / h - rounding));
     if (level < HT_LOG_VERBOSE) ht_log_level_set(HT_LOG_SILENT);
@@ -153,10 +152,10 @@ static int by_seconds(const void *left, const void *right) {
 }
 
 static void add_choice(const struct choice *c, struct ht_facts *f) {
-    const char *name = c->carrier.scheme->nodal
-                           ? HT_KEY("fd %d, %d term%s", c->carrier.order, c->carrier.stages,
-                                    c->carrier.stages > 1 ? "s" : "")
-                           : HT_KEY("%s, N = %d", c->carrier.scheme->name, c->carrier.order);
+    const int terms = c->carrier.stages;
+    const char *name =
+        terms > 0 ? HT_KEY("fd %d, %d term%s", c->carrier.order, terms, terms > 1 ? "s" : "")
+                  : HT_KEY("%s, N = %d", c->carrier.scheme->name, c->carrier.order);
     const char *bytes = isfinite(c->bytes) ? HT_BYTES(c->bytes) : "-";
     const char *seconds = isfinite(c->seconds) ? HT_SECONDS(c->seconds) : "-";
     const double error = hypot(c->grid.error, c->rounding);
@@ -164,7 +163,7 @@ static void add_choice(const struct choice *c, struct ht_facts *f) {
            HT_EXTENTS(c->carrier.eq->dims, c->cells));
     ht_fact(f, HT_OPEN(NULL, '{'), HT_TEXT("scheme", c->carrier.scheme->name),
             HT_INT("order", c->carrier.order));
-    if (c->carrier.scheme->nodal) ht_fact(f, HT_INT("terms", c->carrier.stages));
+    if (terms > 0) ht_fact(f, HT_INT("terms", terms));
     ht_fact(f, HT_TEXT("precision", ht_real_name(c->fp64)),
             HT_NUM("cells_per_wavelength", c->grid.cells),
             HT_INTS("cells", c->carrier.eq->dims, c->cells), HT_NUM("cfl", c->grid.cfl),
@@ -273,7 +272,6 @@ static enum ht_err search(struct search *s) {
     if (s->sim->device != NULL) TRY(ht_both_limits(s->sim->device, false, s->limits));
     /* Errors of Hermite methods are known in a uniform medium. */
     const struct ht_plan *plan = s->sim->plan;
-    static const int fd_orders[] = {4, 8, 16};
     const enum ht_dispersion given = plan->params->time.dispersion;
     const bool removed =
         given == HT_DISPERSION_REMOVE || (given == HT_DISPERSION_AUTO && plan->receivers != NULL);
@@ -284,11 +282,11 @@ static enum ht_err search(struct search *s) {
         if (!fd && !plan->medium->uniform) continue;
         /* of pairs one term alone */
         const bool pair = fd && ht_scheme_full_stages(scheme, &plan->eq, 2) == 1;
-        for (int n = 0; n < (fd ? 6 : HT_MAX_ORDER); n++) {
-            if (pair && n % 2 == 1) continue;
+        for (int n = 0; n < 2 * HT_MAX_ORDER && scheme->orders[n / 2] > 0; n++) {
+            if ((pair || !fd) && n % 2 == 1) continue;
             const struct ht_carrier carrier = {.eq = &plan->eq,
                                                .scheme = scheme,
-                                               .order = fd ? fd_orders[n / 2] : n + 1,
+                                               .order = scheme->orders[n / 2],
                                                .stages = fd ? 1 + n % 2 : 0,
                                                .density = fd && (s->density || pair),
                                                .undispersed = fd && n % 2 == 0 && removed,

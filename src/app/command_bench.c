@@ -144,7 +144,7 @@ static enum ht_err plan_rows(void *context, const struct ht_equations *eq,
     if (fp64 && !wants(bench, "--precisions", "double", bench->info->gpu)) return HT_OK;
     /* Finite differences step one field of either system: those of one are rows. */
     for (int i = 0; scheme->nodal && i < bench->count; i++)
-        if (bench->row[i].scheme->nodal && bench->row[i].dims == row.dims &&
+        if (bench->row[i].scheme == scheme && bench->row[i].dims == row.dims &&
             bench->row[i].machine == row.machine && bench->row[i].system != row.system)
             return HT_OK;
     return plan_layouts(bench, row);
@@ -159,7 +159,7 @@ static double rate_of(const struct row *row) {
 }
 
 static double unknowns_of(const struct row *row) {
-    return row->fields * (row->scheme->nodal ? 1 : pow(row->order + 1, row->dims));
+    return row->fields * pow(ht_scheme_degree(row->scheme, row->order) + 1, row->dims);
 }
 
 static const char *kernel_of(const struct row *row) {
@@ -204,9 +204,10 @@ static enum ht_err measure_row(const struct bench *bench, struct row *row) {
     const double efficiency = 0.02, patience_s = bench->info->gpu ? 2 : 0.25;
     double fma = all[row->tuning.fp64].fma_per_s * efficiency * patience_s;
     int64_t most = usual[row->dims - 1];
-    if (row->dims == 3 && row->scheme->nodal) most = bench->info->gpu ? 512 : 256;
+    const bool one = plain.problem.grid->order == 0; /* value per node */
+    if (row->dims == 3 && one) most = bench->info->gpu ? 512 : 256;
     if (row->side > 0) most = row->side;
-    if (row->side > 0 || row->scheme->nodal) fma = INFINITY;
+    if (row->side > 0 || one) fma = INFINITY;
     row->side = ht_test_problem_cells(&plain.problem, &row->tuning, most, bench->gib * 0x1p30, fma);
     const int64_t cells[3] = {row->side, row->side, row->side};
     ht_test_problem(&plain.problem, cells, &test);

@@ -92,11 +92,11 @@ static double cells_beyond_caches(const struct ht_simulation *sim, double least)
 }
 
 static double most_cells(const struct ht_simulation *sim) {
-    const bool fd = sim->plan->problem.scheme->nodal;
+    const bool one = sim->plan->grid.order == 0; /* value per node */
     if (sim->oracle) return 8;
-    if (sim->info.gpu) return fd ? 1 << 24 : 262144;
+    if (sim->info.gpu) return one ? 1 << 24 : 262144;
     /* a launch takes as long as 1e4 points of fd */
-    return fd ? 1 << 18 : cells_beyond_caches(sim, 2048);
+    return one ? 1 << 18 : cells_beyond_caches(sim, 2048);
 }
 
 /* Without layers. */
@@ -127,7 +127,7 @@ static enum ht_err measure(struct ht_simulation *sim, struct estimate *out) {
     const double most = most_cells(sim), least = 32768;
     /* With layers, in three dimensions enough for these and some cells inside. */
     const double with_layers = sim->info.gpu               ? 2 * most
-                               : problem->scheme->nodal    ? 16 * most
+                               : problem->grid->order == 0 ? 16 * most
                                : sim->plan->grid.dims == 3 ? least
                                                            : cells_beyond_caches(sim, least);
     struct ht_layers kept;

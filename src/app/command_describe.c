@@ -108,7 +108,7 @@ static void add_system(const struct ht_system *system, struct ht_facts *f) {
         (void)scheme->form(&eq, &form);
         ht_say(f, "%s%s", before, scheme->name);
         before = ", ";
-        if (!scheme->two_level || scheme->nodal) continue;
+        if (form.old_sign == 0) continue;
         ht_say(f, " (");
         add_stored(&eq, form.stored[HT_PRIMARY], &f->text);
         ht_say(f, " at integer times, ");

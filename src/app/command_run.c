@@ -62,7 +62,7 @@ static enum ht_err run_started(struct ht_simulation *sim, double began,
     struct ht_result result = {.wall_s = 0};
     HT_ENDED(ht_output_end) struct ht_output *output = NULL;
     TRY(ht_output_create(params, plan->medium, plan->problem.stored[HT_PRIMARY], &output));
-    if (plan->problem.fd.pair != HT_PAIR_NONE) {
+    if (plan->problem.early != 0) {
         struct ht_pair pair;
         ht_problem_pair(&plan->problem, &pair);
         ht_output_stagger(output, &pair, plan->problem.dt);

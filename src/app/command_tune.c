@@ -67,12 +67,11 @@ static enum ht_err tune_class(struct tune *tune, const struct ht_problem *proble
     struct ht_text text = {0};
     ht_tune_class(problem, fp64, choice, name);
     /* "acoustic, 3-D, N = 3, single precision, ..." */
-    const bool fd = problem->fd.order > 0;
     ht_text_add(&text, "%s, %d-D, %s%d, %s precision, %s with %d stages, ",
-                problem->eq->system->name, problem->grid->dims,
-                fd ? "order " : "N = ", fd ? problem->fd.order : problem->grid->order,
-                ht_real_name(fp64), problem->scheme->title, problem->stages);
-    if (fd)
+                problem->eq->system->name, problem->grid->dims, problem->scheme->order_is,
+                ht_problem_order(problem), ht_real_name(fp64), problem->scheme->title,
+                problem->stages);
+    if (problem->grid->order == 0)
         ht_text_add(&text, "density %s", problem->fd.density ? "varies" : "uniform");
     else if (problem->medium_degree < 0)
         ht_text_add(&text, "uniform medium");

@@ -57,14 +57,12 @@ static enum ht_err each_order(const struct ht_sweep *sweep, const struct ht_devi
                               int usual, const struct ht_equations *eq,
                               const struct ht_scheme *scheme, ht_sweep_visit *visit,
                               void *context) {
-    static const int even[] = {4, 8, 16};
-    const bool fd = scheme->nodal;
-    const int given = sweep->orders.count, count = given > 0 ? given : fd ? 3 : usual;
-    for (int n = 0; n < count; n++)
+    const int given = sweep->orders.count;
+    for (int n = 0; n < (given > 0 ? given : usual); n++)
         for (int fp64 = 0; fp64 < 1 + info->fp64; fp64++) {
-            const int order = given > 0 ? sweep->orders.number[n] : fd ? even[n] : n + 1;
-            if (ht_args_listed(sweep->args, "--precisions", ht_real_name(fp64)) &&
-                (fd ? order % 2 == 0 : order <= HT_MAX_ORDER))
+            const int order = given > 0 ? sweep->orders.number[n] : scheme->orders[n];
+            if (ht_args_listed(sweep->args, "--precisions", ht_real_name(fp64)) && order > 0 &&
+                order % scheme->order_step == 0 && order <= scheme->most_order)
                 TRY(visit(context, eq, scheme, order, fp64));
         }
     return HT_OK;

@@ -29,8 +29,7 @@ static void expect_rounding(const struct ht_plan *plan, double wavelengths,
                             struct ht_expected *expected) {
     const bool fp64 = ht_in_double(plan->params);
     const double unit = (fp64 ? DBL_EPSILON : FLT_EPSILON) / 2;
-    const struct ht_rounding *row =
-        &plan->problem.scheme->rounding[plan->eq.symbol == HT_SYMBOL_PAIR];
+    const struct ht_rounding *row = ht_scheme_rounding(plan->problem.scheme, &plan->eq);
     if (!(row->power > 0)) {
         /* Of differences a model of measurements: after 10^4 steps in uniform and in rough media of
          * one and two dimensions single precision was off by 0.7 to 7.5 u sqrt n of the wave, u =
@@ -88,8 +87,7 @@ static enum ht_err expect_single(struct ht_plan *plan, double shorter) {
         varies += k[j] != 0;
     }
     /* the start's own error, by fd; axes that err together */
-    const bool damps = plan->problem.scheme->dissipates;
-    const double margin = plan->problem.scheme->nodal ? 2 : varies < 2 ? 1 : damps ? 1.25 : 2;
+    const double margin = plan->problem.scheme->margin[varies >= 2];
     TRY(plan->problem.scheme->does->wave_error(plan, k, &e));
     plan->expected = (struct ht_expected){.error = e, .low = e / margin, .high = e * margin};
     return HT_OK;
@@ -262,8 +260,7 @@ static enum ht_err check_cells(const struct ht_plan *plan) {
         params, key,
         "the initial data have waves of %.2g %s per wavelength where waves travel at %.3g: the "
         "grid carries none with less than %.2g; take more cells, or wider data",
-        plan->cells_per_wavelength, plan->problem.scheme->nodal ? "points" : "cells",
-        plan->medium->speed_min, carried);
+        plan->cells_per_wavelength, plan->problem.scheme->cells, plan->medium->speed_min, carried);
 }
 
 enum ht_err ht_expect(struct ht_plan *plan) {
@@ -300,8 +297,7 @@ enum ht_err ht_expect(struct ht_plan *plan) {
                     &plan->expected);
     plan->expected.varies = !plan->medium->uniform;
     plan->expected.jumps = plan->medium->rough;
-    plan->expected.limited = !plan->problem.scheme->nodal && !plan->medium->uniform &&
-                             plan->medium->degree < 2 * plan->grid.order;
+    plan->expected.limited = !plan->medium->uniform && plan->medium->degree < 2 * plan->grid.order;
     /* Waves that alias on the grid, or waves shorter than those of single pulses. */
     if ((!plan->solution->single_wave && plan->cells_per_wavelength < 1) || pulses_cancel(plan))
         plan->expected = (struct ht_expected){.error = 0};

@@ -70,7 +70,7 @@ static const struct ht_method *method(const struct ht_plan *plan) {
 }
 
 int ht_plan_full_order(const struct ht_plan *plan) {
-    if (!plan->problem.scheme->nodal) return 2 * plan->order + 1;
+    if (plan->grid.order > 0) return 2 * plan->order + 1;
     const int in_time = 2 * plan->problem.stages;
     return (int)ht_least(plan->order, in_time);
 }
@@ -141,8 +141,8 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
     double cfl =
         params->time.step > 0 ? method(plan)->plan_cfl(plan, params->time.step) : params->time.cfl;
     if (given->kind == HT_VALUE_NUMBERS) {
-        REFUSE(given->number[0] > full && plan->problem.scheme->nodal, params, "time.stages",
-               "at most %d with %s", full,
+        REFUSE(given->number[0] > full && order == 0, params, "time.stages", "at most %d with %s",
+               full,
                full > 1                       ? "time.scheme = \"fd\""
                : plan->problem.second != NULL ? "absorbing layers of type cpml; "
                                                 "absorbing.type = \"sponge\" takes 2"
@@ -153,8 +153,7 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
                "at most %d (\"full\") are taken at order %d in %d dimensions", full, order, dims);
         plan->problem.stages = (int)given->number[0];
     } else if (strcmp(given->text, "least") == 0 ||
-               (strcmp(given->text, "auto") == 0 && !plan->medium->uniform &&
-                !plan->problem.scheme->nodal)) {
+               (strcmp(given->text, "auto") == 0 && !plan->medium->uniform && order > 0)) {
         plan->problem.stages = (int)ht_least(
             ht_scheme_least_stages(plan->problem.scheme, &plan->eq, order, cfl), full);
     } else {
@@ -221,7 +220,7 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
     const bool pairs = plan->problem.early != 0 && plan->problem.stages > 1;
     /* The default is the same for every system; full stages may allow less. */
     if (!ht_params_is_set(params, "time.cfl") &&
-        (plan->problem.scheme->nodal || plan->problem.stages == full))
+        (plan->grid.order == 0 || plan->problem.stages == full))
         cfl = fmin(pairs ? INFINITY : cfl, plan->problem.scheme->usual_part * plan->cfl_limit);
     if (!ht_params_is_set(params, "time.cfl")) cfl = fmin(cfl, most);
     if (plan->problem.stages < full)
@@ -279,7 +278,7 @@ static enum ht_err limit_rounding(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     double *amplification = &plan->problem.amplification;
     const double *speed = plan->medium->speed;
-    if (plan->problem.scheme->nodal || ht_in_double(params)) return HT_OK;
+    if (ht_in_double(params)) return HT_OK;
     *amplification = ht_series_amplification(&plan->problem, speed);
     if (plan->medium->uniform || ht_params_is_set(params, "time.cfl") || params->time.step > 0 ||
         !ht_series_grows(&plan->problem))
@@ -349,7 +348,7 @@ static bool begins_at_rest(const struct ht_plan *plan) {
 /* A snapshot of finite differences lacks the rate of p, that of others would be its first
  * differences. */
 static enum ht_err check_snapshot(const struct ht_plan *plan) {
-    if (!plan->problem.scheme->nodal || !(plan->solution->snapshot > 0)) return HT_OK;
+    if (plan->grid.order > 0 || !(plan->solution->snapshot > 0)) return HT_OK;
     return ht_params_error(plan->params, "initial.file",
                            "is a snapshot of a run at time %g, which finite differences do not "
                            "continue: it lacks the field's rate; run from time 0, or continue with "
@@ -361,7 +360,7 @@ static enum ht_err check_snapshot(const struct ht_plan *plan) {
  * resampler.c; waves from outside are made for the scheme's own dispersion. */
 static enum ht_err choose_dispersion(struct ht_plan *plan) {
     const enum ht_dispersion given = plan->params->time.dispersion;
-    const bool can = plan->problem.scheme->nodal && plan->problem.stages == 1;
+    const bool can = plan->grid.order == 0 && plan->problem.stages == 1;
     bool rest = can && begins_at_rest(plan);
     HT_EACH_SHOT(shot, plan->shots) rest = rest && !shot->type->outside;
     plan->problem.fd.undispersed =

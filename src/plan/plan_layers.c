@@ -99,11 +99,6 @@ static void usual_second(HT_UNUSED enum ht_absorbing_type type, int order, struc
     layer->reflection = pow(10, -(weak ? fmin(1 + half, 5) : thick ? 6.5 : 2 + half));
 }
 
-static bool matched(const struct ht_plan *plan) {
-    return plan->problem.layers != NULL && !plan->problem.scheme->nodal &&
-           plan->layers.type == HT_ABSORBING_CPML;
-}
-
 /* sigma dt/2 at most: the real axis on which series of 6 stages and more are stable has a length of
  * 3.55 and more; alpha and the sponge need the rest. */
 static const double most_damping = 3;
@@ -111,15 +106,9 @@ static const double most_damping = 3;
 static const double most_sponge = 0.9;
 
 void ht_plan_limit_layers(struct ht_plan *plan) {
-    const struct ht_scheme *scheme = plan->problem.scheme;
-    const double step = plan->problem.dt / 2;
-    const double most = matched(plan) ? most_damping : most_sponge;
+    const double step = plan->problem.dt / 2, most = plan->layers.most;
     const bool given = ht_params_is_set(plan->params, "absorbing.reflection");
-    if (plan->problem.layers == NULL || scheme->nodal) return;
-    /* The series does not end in layers. */
-    if (matched(plan))
-        plan->layers.stages = ht_scheme_full_stages(scheme, &plan->eq, plan->order) + 4;
-    if (step > 0 && ht_layers_cap(&plan->layers, most / step) > 0 && given)
+    if (most > 0 && step > 0 && ht_layers_cap(&plan->layers, most / step) > 0 && given)
         ht_note("absorbing.reflection: damping is limited to %g per half step, where it is stable",
                 most);
 }
@@ -163,6 +152,11 @@ enum ht_err ht_hermite_plan_layers(struct ht_plan *plan) {
     /* Equations of second order have derivatives of psi, too, and so those of the damping about a
      * node; with N = 1 nothing is gained. */
     plan->layers.profile_degree = sponge ? 0 : first || plan->order == 1 ? 2 : HT_PROFILE_DEGREE;
+    plan->layers.most = sponge ? most_sponge : most_damping;
+    /* The series does not end in matched layers. */
+    if (!sponge)
+        plan->layers.stages =
+            ht_scheme_full_stages(plan->problem.scheme, &plan->eq, plan->order) + 4;
     plan->problem.layers = &plan->layers;
     return HT_OK;
 }
@@ -187,7 +181,8 @@ double ht_plan_layer_point_reflection(const struct ht_plan *plan) {
     const struct measured *rows = ht_equations_first_order(&plan->eq) ? first_order : second_order;
     const struct ht_params *params = plan->params;
     double most = NAN;
-    if (!matched(plan) || plan->order > 4 || params->absorbing.degree.kind == HT_VALUE_NUMBERS ||
+    if (plan->layers.stages == 0 || plan->order > 4 ||
+        params->absorbing.degree.kind == HT_VALUE_NUMBERS ||
         params->absorbing.alpha.kind == HT_VALUE_NUMBERS ||
         params->absorbing.sponge.kind == HT_VALUE_NUMBERS)
         return NAN;
@@ -238,7 +233,7 @@ static enum ht_err fill_continued(const void *context, enum ht_subgrid subgrid, 
 }
 
 void ht_plan_continue_medium(struct ht_plan *plan) {
-    if (!matched(plan)) return;
+    if (plan->layers.stages == 0) return;
     plan->problem.medium_fill = fill_continued;
     plan->problem.medium = plan;
 }
@@ -583,7 +578,7 @@ bool ht_plan_layer_shots_db(const struct ht_plan *plan, double db[2]) {
 /* Between factors of two, then by halving. */
 double ht_plan_layer_longest(const struct ht_plan *plan, double part) {
     const double speed = ht_medium_fastest(plan->medium);
-    const double resolved = plan->problem.scheme->nodal ? 8 : 1; /* cells */
+    const double resolved = plan->grid.order > 0 ? 1 : 8; /* cells */
     double low = resolved * plan->grid.h[0], high = low;
     for (int n = 0; n < 40 && returned(plan, speed / high, 1) < part; n++) {
         low = high;
@@ -624,7 +619,6 @@ void ht_plan_warn_layers(const struct ht_plan *plan) {
         ht_warn("absorbing: of the waves of sources.%d %.3g %% come back from the layers, which "
                 "absorb no waves longer than %.3g well: take %s",
                 shot->group, 100 * part, ht_plan_layer_longest(plan, most),
-                plan->layers.type == HT_ABSORBING_SPONGE || plan->problem.scheme->nodal
-                    ? "thicker ones (absorbing.cells)"
-                    : "a smaller absorbing.alpha, or larger cells");
+                plan->layers.stages > 0 ? "a smaller absorbing.alpha, or larger cells"
+                                        : "thicker ones (absorbing.cells)");
 }

@@ -371,9 +371,9 @@ static enum ht_err check_closed(const struct ht_plan *plan) {
         const int sides = ht_grid_closed(&plan->grid, k, 0) + ht_grid_closed(&plan->grid, k, 1);
         const char *key = HT_KEY("boundary.x%d", k + 1);
         if (sides == 0) continue;
-        REFUSE(!plan->problem.scheme->nodal, plan->params, key,
-               "a %s side needs time.scheme = \"fd\": Hermite methods have mirrors alone",
-               closed->name);
+        REFUSE(plan->problem.scheme->closed != NULL, plan->params, key,
+               "a %s side needs time.scheme = \"fd\": %s", closed->name,
+               plan->problem.scheme->closed);
         REFUSE(closure.nodes == 0, plan->params, "grid.order",
                "beside the %s side of x%d differences end at orders 2, 4, 6 and 8 alone",
                closed->name, k + 1);
@@ -394,10 +394,10 @@ enum ht_err ht_plan_choose_scheme(struct ht_plan *plan) {
         TRY(choose(plan, &scheme));
     else
         scheme = ht_scheme_at((int)params->time.scheme);
-    REFUSE(plan->eq.losses != 0 && !scheme->nodal, params, plan->medium->loss_key,
-           "losses at a point are for finite differences, which damp by the trapezoidal rule: "
-           "time.scheme = \"%s\" has none; must be 0, or take \"fd\"",
-           scheme->name);
+    REFUSE(plan->eq.losses != 0 && scheme->losses != NULL, params, plan->medium->loss_key,
+           "losses at a point are for %s: time.scheme = \"%s\" has none; must be 0, or take "
+           "\"fd\"",
+           scheme->losses, scheme->name);
     const char *why = ht_problem_set_scheme(&plan->problem, scheme);
     if (why != NULL) return refuse_scheme(plan, scheme, why);
     /* Fields that finite differences of second order have not, those of first order have. */
@@ -412,7 +412,7 @@ enum ht_err ht_plan_choose_scheme(struct ht_plan *plan) {
                "has no meaning with time.scheme = \"%s\": it is for %s", scheme->name,
                kind_name(key[i].nodal));
     struct ht_pair pair = {.ncouplings = 0};
-    if (plan->problem.fd.pair != HT_PAIR_NONE) (void)ht_pair_make(&plan->eq, HT_PAIR_APART, &pair);
+    if (plan->problem.early != 0) (void)ht_pair_make(&plan->eq, HT_PAIR_APART, &pair);
     REFUSE(!params->medium.couplings && pair.ncouplings == 0, params, "medium.couplings",
            "%s by finite differences has no fields here that could be coupled",
            plan->eq.system->name);

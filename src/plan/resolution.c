@@ -143,7 +143,7 @@ static void shorten(const struct ht_carrier *c, double cells, double largest, do
 enum ht_err ht_resolution_find(const struct ht_carrier *carrier, double wavelengths, double error,
                                struct ht_resolution *out) {
     *out = (struct ht_resolution){.cells = 0};
-    if (!carrier->scheme->nodal) return find_hermite(carrier, wavelengths, error, out);
+    if (carrier->stages == 0) return find_hermite(carrier, wavelengths, error, out);
     /* The fewest updates, cells^(d+1)/cfl. */
     enum { GRIDS = 400 };
     const struct ht_fd_weights w = ht_fd_weights(carrier->order);
@@ -163,8 +163,7 @@ enum ht_err ht_resolution_find(const struct ht_carrier *carrier, double waveleng
 double ht_resolution_rounding(const struct ht_carrier *carrier, bool fp64,
                               const struct ht_resolution *grid, double wavelengths) {
     const double unit = (fp64 ? DBL_EPSILON : FLT_EPSILON) / 2;
-    const struct ht_rounding *row =
-        &carrier->scheme->rounding[carrier->eq->symbol == HT_SYMBOL_PAIR];
+    const struct ht_rounding *row = ht_scheme_rounding(carrier->scheme, carrier->eq);
     const double w = fmax(wavelengths, 1);
     if (!(row->power > 0)) return 5 * unit * sqrt(w * grid->cells * carrier->contrast / grid->cfl);
     const double wide = fp64 && row->wide > 0 ? row->wide : 1;

@@ -5,6 +5,13 @@ const struct ht_method ht_method_hermite = HT_METHOD_ROW(hermite, hermite);
 const struct ht_method ht_method_differences = HT_METHOD_ROW(differences, differences);
 const struct ht_method ht_method_staggered = HT_METHOD_ROW(staggered, differences);
 
+/* What the rows of Hermite methods have in common. */
+#define HERMITE                                                                        \
+    .does = &ht_method_hermite, .cells = "cells", .order_is = "N = ", .usual_part = 1, \
+    .usual_order = 3, .orders = {1, 2, 3, 4, 5, 6, 7, 8}, .order_step = 1,             \
+    .most_order = HT_MAX_ORDER, .closed = "Hermite methods have mirrors alone",        \
+    .losses = "finite differences, which damp by the trapezoidal rule"
+
 /* The state of the dual grid half a step later is the Taylor series in time of the cells'
  * interpolants, and likewise from the dual to the primary grid (docs/developers/method.md, sections
  * 2 to 5). Interpolation is a projection, so waves that the grid does not resolve are damped. */
@@ -18,12 +25,11 @@ static enum ht_symbol taylor_symbol(const struct ht_equations *eq) {
 }
 
 const struct ht_scheme ht_scheme_taylor = {
+    HERMITE,
     .name = "taylor",
     .title = "Taylor",
     .dissipates = true,
-    .usual_part = 1,
-    .usual_order = 3,
-    .does = &ht_method_hermite,
+    .margin = {1, 1.25},
     .form = taylor_form,
     .symbol = taylor_symbol,
     .rounding = {{.power = 0.75, .below = 15, .above = 12, .factor = {6, 6, 8, 8, 12, 28, 70, 180}},
@@ -57,16 +63,15 @@ static enum ht_symbol leapfrog_symbol(const struct ht_equations *eq) {
  * mean moves, too (expect.c). In single precision variants with operators are near the likely
  * value, those that compute stages at the upper end. */
 const struct ht_scheme ht_scheme_leapfrog = {
+    HERMITE,
     .name = "leapfrog",
     .title = "leapfrog",
     .two_level = true,
-    .usual_part = 1,
-    .usual_order = 3,
+    .margin = {1, 2},
     .varying =
         "leapfrog grows in varying media, also in smooth ones: use \"taylor\" or a uniform medium",
     .most_growth = 1e4,
     .starter = &ht_scheme_taylor,
-    .does = &ht_method_hermite,
     .form = leapfrog_form,
     .symbol = leapfrog_symbol,
     .rounding =
@@ -107,9 +112,10 @@ static const char *pair_form(const struct ht_equations *eq, struct ht_form *out)
 }
 
 /* What the rows of finite differences have in common. */
-#define DIFFERENCES                                                                \
-    .name = "fd", .title = "finite differences", .nodal = true, .two_level = true, \
-    .usual_part = 0.95, .usual_order = 8, .most_growth = 1.01
+#define DIFFERENCES                                                                               \
+    .name = "fd", .title = "finite differences", .cells = "points", .order_is = "order ",         \
+    .nodal = true, .two_level = true, .usual_part = 0.95, .usual_order = 8, .orders = {4, 8, 16}, \
+    .order_step = 2, .most_order = 2 * HT_FD_RADIUS, .margin = {2, 2}, .most_growth = 1.01
 
 /* The same where fields lose energy at a point, by the trapezoidal rule. */
 static const struct ht_scheme scheme_lossy = {DIFFERENCES, .dissipates = true,

@@ -52,7 +52,7 @@ static enum ht_err put_random(struct trial *t, enum ht_subgrid subgrid) {
             (double)(float)(ht_rng_uniform(3, (uint64_t)n) * pow(0.75, (double)(n / nodes % 16)));
     /* Finite differences hold 0 on free walls. */
     const int64_t plane = ht_grid_plane(grid, HT_PRIMARY);
-    for (int64_t n = 0; t->problem->scheme->nodal && n < nodes; n++)
+    for (int64_t n = 0; coefs == 1 && n < nodes; n++)
         for (int f = 0; f < t->problem->eq->nfields; f++)
             if (ht_fd_held(grid, n / plane, n % plane)) t->data[0][f * nodes + n] = 0;
     for (int s = 0; s < 3; s++)

@@ -145,7 +145,7 @@ static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
 static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_medium *medium = sim->plan->medium;
     const int full = ht_plan_full_order(sim->plan), degree = medium->degree;
-    const bool cells = !sim->plan->problem.scheme->nodal && !medium->uniform; /* polynomials */
+    const bool cells = sim->plan->grid.order > 0 && !medium->uniform; /* polynomials */
     if (medium->rough || (cells && degree == 0))
         ht_text_add(text, "; errors ~ h to h^2%s\n", degree > 0 || !cells ? " where it jumps" : "");
     else
@@ -294,7 +294,7 @@ static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
                     layers->profile_degree == 0   ? ""
                     : layers->profile_degree == 2 ? "; quadratic about a node"
                                                   : "; cubic about a node");
-    if (sim->plan->problem.scheme->nodal || layers->type == HT_ABSORBING_CPML)
+    if (sim->plan->grid.order == 0 || layers->type == HT_ABSORBING_CPML)
         ht_text_add(text, "; the medium is constant along their normals");
     ht_text_add(text, "\n");
     add_reflection(sim->plan, f);
@@ -311,7 +311,7 @@ static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
     if (isfinite(longest))
         ht_say(f, "            %g %% and more come back of waves longer than %.3g\n", 100 * part,
                longest);
-    if (!sim->plan->problem.scheme->nodal && layers->type == HT_ABSORBING_SPONGE) {
+    if (sim->plan->grid.order > 0 && layers->type == HT_ABSORBING_SPONGE) {
         double whole[3], half[3];
         ht_plan_sponge_reflection(sim->plan, 1, whole);
         ht_plan_sponge_reflection(sim->plan, 2, half);
@@ -480,8 +480,8 @@ static void add_survey(const struct ht_simulation *sim, struct ht_facts *f) {
 static void add_steps(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_plan *plan = sim->plan;
     const char *mark = ht_scheme_mark(plan->problem.scheme);
-    const char *terms = !sim->plan->problem.scheme->nodal ? "Taylor stages"
-                        : plan->problem.stages > 1        ? "terms in time"
+    const char *terms = plan->grid.order > 0       ? "Taylor stages"
+                        : plan->problem.stages > 1 ? "terms in time"
                         : plan->problem.layers == NULL || plan->layers.type == HT_ABSORBING_SPONGE
                             ? "term in time"
                             : "term in time, as absorbing layers take";
@@ -568,7 +568,7 @@ void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
     const char *why = plan->chosen_by[0] != '\0' ? plan->chosen_by : NULL;
     ht_say(f, "htwave %s\n  system    %s: %s\n  scheme    %s", HT_VERSION, system->name,
            system->title, name);
-    if (plan->problem.scheme->nodal)
+    if (grid->order == 0)
         ht_say(f, " of order %d in space, %d in time%s", plan->order, 2 * plan->problem.stages,
                plan->problem.fd.undispersed ? ", dispersion in time removed from traces" : "");
     else
@@ -675,7 +675,7 @@ void ht_report_notes(const struct ht_simulation *sim) {
                     "that the grid carries, %.6g at %g points per wavelength: such waves are "
                     "recorded as slower ones",
                     n + 1, all->group[n].every, period, points);
-    if (plan->problem.scheme->nodal) {
+    if (plan->grid.order == 0) {
         if (params->output.series && ht_equations_first_order(&plan->eq) &&
             plan->problem.second != NULL && (plan->shots != NULL || plan->problem.layers != NULL))
             ht_note("the energy in series.csv is not known: finite differences compute p alone, "

@@ -304,7 +304,7 @@ static double values_of(const struct ht_params *params, const struct ht_scheme *
     for (int grid = 0; grid < 2; grid++)
         HT_EACH_BIT(f, form.stored[grid]) values++;
     if (values == 0) values = 2 * eq->nfields;
-    for (int k = 0; k < eq->dims && !scheme->nodal; k++) values *= order + 1;
+    for (int k = 0; k < eq->dims; k++) values *= ht_scheme_degree(scheme, order) + 1;
     return values;
 }
 

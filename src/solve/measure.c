@@ -134,7 +134,7 @@ static enum ht_err fill_material(const struct hidden *h, const struct ht_energy_
     double value = term->material < 0 ? 1 : p->uniform[term->material];
     if (p->fd.fill != NULL && (!density || p->fd.density))
         return p->fd.fill(p->fd.medium, what, first, last, h->material);
-    if (p->fd.order > 0 && density) value = p->fd.inverse_density;
+    if (p->second != NULL && density) value = p->fd.inverse_density;
     for (int64_t n = 0; n < part; n++) h->material[n] = value;
     return HT_OK;
 }

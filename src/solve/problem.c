@@ -78,9 +78,9 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem, const struct ht
                            .ptx = tuning->ptx,
                            .ptx_own = tuning->ptx_own,
                            .medium_degree = problem->medium_degree,
-                           .constant = problem->fd.pair != HT_PAIR_NONE ? problem->fd.constant
-                                       : problem->medium_degree > 0     ? problem->constant
-                                                                        : 0,
+                           .constant = problem->early != 0          ? problem->fd.constant
+                                       : problem->medium_degree > 0 ? problem->constant
+                                                                    : 0,
                            .trim = tuning->trim,
                            .src = problem->stored[from],
                            .dst = problem->stored[from == HT_PRIMARY],
@@ -139,7 +139,20 @@ struct ht_problem ht_problem_with_law(const struct ht_problem *problem, const st
     return p;
 }
 
+int ht_problem_order(const struct ht_problem *problem) {
+    return (int)ht_most(problem->grid->order, problem->fd.order);
+}
+
 /* ---- schemes ---- */
+
+int ht_scheme_degree(const struct ht_scheme *scheme, int order) {
+    return scheme->nodal ? 0 : order;
+}
+
+const struct ht_rounding *ht_scheme_rounding(const struct ht_scheme *scheme,
+                                             const struct ht_equations *eq) {
+    return &scheme->rounding[eq->symbol == HT_SYMBOL_PAIR];
+}
 
 int ht_scheme_full_stages(const struct ht_scheme *scheme, const struct ht_equations *eq,
                           int order) {

@@ -322,7 +322,7 @@ struct ht_resampling ht_resampling_of(const struct ht_plan *plan) {
     struct ht_resampling out = {.levels = 1, .per_step = 1, .derivatives = 1};
     out.whole = problem->fd.undispersed;
     if (out.whole || !between_steps(plan->receivers)) return out;
-    if (scheme->nodal) {
+    if (plan->grid.order == 0) {
         out.levels = HT_RECEIVERS_STENCIL;
     } else if (scheme->two_level) {
         out.sinc = true;
@@ -342,7 +342,7 @@ int64_t ht_resampling_beyond(const struct ht_plan *plan) {
     const struct ht_resampling of = ht_resampling_of(plan);
     if (of.sinc) return ht_divide_up(SINC - 1, of.per_step);
     if (of.whole) return ht_fd_steps_beside((double)plan->steps) + 1;
-    return plan->problem.fd.pair != HT_PAIR_NONE ? HT_RECEIVERS_STENCIL / 2 : 0;
+    return plan->problem.early != 0 ? HT_RECEIVERS_STENCIL / 2 : 0;
 }
 
 int64_t ht_resampling_keeps(const struct ht_plan *plan) {

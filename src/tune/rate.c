@@ -17,22 +17,20 @@ void ht_test_problem_plain(const struct ht_equations *eq, int order, int stages,
     like.dt = 0.9 * (cfl > 0 ? cfl : 0.1);
     for (int m = 0; m < HT_MAX_MATERIALS; m++) like.uniform[m] = 1;
     (void)ht_problem_set_scheme(&like, scheme);
-    if (scheme->nodal) {
+    grid.order = ht_scheme_degree(scheme, order);
+    if (grid.order == 0)
         like.fd =
             (struct ht_fd_problem){.order = order, .inverse_density = 1, .pair = like.fd.pair};
-        grid.order = 0;
-    }
     ht_test_problem(&like, cells, out);
 }
 
 int64_t ht_test_problem_cells(const struct ht_problem *like, const struct ht_tuning *tuning,
                               int64_t most, double bytes, double fma) {
     const struct ht_spec spec = ht_problem_spec(like, tuning, HT_PRIMARY);
-    /* Of finite differences u, d, w, one for measures, the modulus, 1/rho stay on the device. */
+    /* Of one field u, d, w, one for measures, the modulus, 1/rho stay on the device. */
     const double fields = like->eq->nfields;
-    const double values = like->fd.pair != HT_PAIR_NONE ? 2 * fields
-                          : like->scheme->nodal ? 5 + (like->fd.density ? like->eq->dims : 0)
-                                                : 2 * fields * ht_grid_coefs(like->grid);
+    const double values = like->second != NULL ? 5 + (like->fd.density ? like->eq->dims : 0)
+                                               : 2 * fields * ht_grid_coefs(like->grid);
     /* Of the most expensive variant that applies, so that all have the same test problem. */
     double most_fma = fmax(ht_cost_minimum(&spec, spec.stages).fma, 1);
     for (int i = 0; i < ht_variant_count(); i++)

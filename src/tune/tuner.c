@@ -13,9 +13,9 @@ void ht_tune_class(const struct ht_problem *p, bool fp64, const struct ht_tune_c
                    char name[HT_TUNE_CLASS]) {
     snprintf(name, HT_TUNE_CLASS,
              "%s %s %dd order=%d %s stages=%d medium=%d,%x stored=%x,%x %s variant=%s block=%d",
-             p->eq->system->name, p->scheme->name, p->grid->dims,
-             p->scheme->nodal ? p->fd.order : p->grid->order, fp64 ? "double" : "single", p->stages,
-             p->scheme->nodal ? p->fd.density : p->medium_degree,
+             p->eq->system->name, p->scheme->name, p->grid->dims, ht_problem_order(p),
+             fp64 ? "double" : "single", p->stages,
+             p->grid->order > 0 ? p->medium_degree : p->fd.density,
              p->medium_degree > 0 ? p->constant : 0, p->stored[0], p->stored[1],
              ht_tune_size(p->grid), choice->variant ? choice->variant->name : "auto",
              choice->block);
@@ -38,19 +38,19 @@ struct search {
     } best;
 };
 
-/* Whether no tuning with the same program and launch was timed before. The program of finite
- * differences follows from the numbers. */
+/* Whether no tuning with the same program and launch was timed before. The program follows from the
+ * numbers where nodes hold one value. */
 static bool is_new(struct search *s, const struct ht_tuning *tuning,
                    const struct ht_kernels *plan) {
     HT_FREED_TEXT struct ht_text text = {0};
-    const bool fd = s->problem->scheme->nodal;
-    const int numbers[] = {plan->spec[0].block, fd || tuning->trim,    plan->shape[0].cells,
+    const bool one = s->problem->grid->order == 0;
+    const int numbers[] = {plan->spec[0].block, one || tuning->trim,   plan->shape[0].cells,
                            plan->shape[0].rows, plan->shape[0].planes, plan->shape[0].group_size};
     enum ht_err err =
-        fd ? HT_OK : ht_kernel_text(tuning->variant, &plan->spec[0], &plan->shape[0], &text);
+        one ? HT_OK : ht_kernel_text(tuning->variant, &plan->spec[0], &plan->shape[0], &text);
     uint64_t hash = ht_hash(HT_HASH_SEED, numbers, sizeof numbers);
     hash = ht_hash(hash, tuning->variant->name, strlen(tuning->variant->name));
-    if (err == HT_OK && !fd) hash = ht_hash(hash, text.data, text.length);
+    if (err == HT_OK && !one) hash = ht_hash(hash, text.data, text.length);
     for (int i = 0; i < s->nseen; i++)
         if (s->seen[i] == hash) return false;
     if (s->nseen < CANDIDATES) s->seen[s->nseen++] = hash;
@@ -103,7 +103,7 @@ static int try_defaults(struct search *s, bool fp64, struct candidate *out) {
     const bool gpu = ht_device_info(s->device)->gpu;
     const int wide = fp64 ? 2 : 4, layout[2] = {gpu ? wide : 1, gpu ? 1 : wide};
     int count = 0;
-    const int layouts = s->problem->scheme->nodal ? 1 : 2; /* one value per node */
+    const int layouts = s->problem->grid->order > 0 ? 2 : 1; /* of several values per node */
     for (int n = 0; n < layouts; n++)
         for (int i = 0; i < ht_variant_count(); i++) {
             const struct ht_variant *variant = ht_variant_at(i);
@@ -152,10 +152,10 @@ static const struct {
   values = {.cells = {32, 64, 128, 256}, .rows = {2, 4, 8, 16, 32}, .planes = {8, 16, 32, 64, 128}};
 
 static void improve(struct search *s, struct candidate *at) {
-    const bool fd = s->problem->scheme->nodal;
-    search_member(s, at, &at->tuning.cells, fd ? values.cells : polynomials.cells);
-    search_member(s, at, &at->tuning.rows, fd ? values.rows : polynomials.rows);
-    search_member(s, at, &at->tuning.planes, fd ? values.planes : polynomials.planes);
+    const bool one = s->problem->grid->order == 0;
+    search_member(s, at, &at->tuning.cells, one ? values.cells : polynomials.cells);
+    search_member(s, at, &at->tuning.rows, one ? values.rows : polynomials.rows);
+    search_member(s, at, &at->tuning.planes, one ? values.planes : polynomials.planes);
     struct ht_tuning other = at->tuning;
     other.trim = !other.trim;
     (void)try_tuning(s, &other);
