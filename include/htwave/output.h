@@ -83,9 +83,6 @@ HT_ENDS(ht_output)
  * with one, outputs there are moved as by ht_output_create, and the input is written. */
 HT_CHECKED enum ht_err ht_output_survey(const struct ht_params *params, bool goes_on,
                                         struct ht_lock *lock);
-/* Whether a run in this directory has ended that was marked so, and the mark. For one rank. */
-bool ht_output_finished(const struct ht_params *params, const char *mark);
-HT_CHECKED enum ht_err ht_output_finish(const struct ht_params *params, const char *mark);
 /* The walk (htwave/archive.h) into checkpoint.h5; the file before becomes checkpoint-1.h5.
  * Collective. */
 HT_CHECKED enum ht_err ht_output_checkpoint(struct ht_output *output, ht_archive_walk *walk,

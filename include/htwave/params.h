@@ -321,8 +321,8 @@ int ht_params_entries(const struct ht_params *params, const char *key);
 HT_CHECKED enum ht_err ht_params_physics(const struct ht_params *params, struct ht_text *out);
 /* A hash of that and the keys of outputs and time.end: what decides what is written. */
 HT_CHECKED enum ht_err ht_params_identity(const struct ht_params *params, char out[17]);
-/* A key of the group, such as "initial", is set, to whatever value. */
-bool ht_params_gives(const struct ht_params *params, const char *group);
+/* Where a key, or one of a group such as "initial", was set, to whatever value; NULL: nowhere. */
+const struct ht_source *ht_params_gives(const struct ht_params *params, const char *key);
 /* Whether the run computes in double precision. */
 bool ht_in_double(const struct ht_params *params);
 /* What was given as medium.NAME; NULL when no system has such a parameter. */
@@ -341,9 +341,6 @@ char *ht_params_name(const struct ht_params *params, const char *list, int n,
                      char name[HT_GROUP_NAME]);
 /* The number of the group of receivers with a name, or of this number as text; 0: none. */
 int ht_params_receivers_find(const struct ht_params *params, const char *name);
-/* The key of a member of that slice, "output.picture.slices.2.field". Returns key. */
-char *ht_params_slice_key(const struct ht_params *params, int index, const char *member,
-                          char key[64]);
 
 /* stored: bit per field of the primary grid, 0: all. */
 bool ht_fields_stored(unsigned stored, int field);

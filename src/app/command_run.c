@@ -174,6 +174,14 @@ static enum ht_err look_at_data(struct shots *s, int i) {
     return HT_OK;
 }
 
+/* Whether the shot of this directory has ended, of the same input. */
+static bool is_finished(const struct shots *s, const char *directory) {
+    HT_FREED char *path = NULL, *text = NULL;
+    size_t size;
+    return ht_file_path(directory, HT_FINISHED_NAME, &path) == HT_OK &&
+           ht_file_read(path, &text, &size) == HT_OK && strcmp(text, s->mark) == 0;
+}
+
 /* "1 to 3, 7" */
 static void add_numbers(const bool *of, int count, struct ht_text *text) {
     for (int i = 0, last; i < count; i = last + 1) {
@@ -194,7 +202,7 @@ static enum ht_err begin_shots(struct shots *s) {
         if (s->traces)
             TRY(look_at_data(s, i));
         else
-            s->finished[i] = ht_output_finished(&s->survey->shot[i].params, s->mark);
+            s->finished[i] = is_finished(s, s->survey->shot[i].params.output.directory);
         if (ht_args_value(s->args, "--anew") != NULL) s->finished[i] = false;
         any = any || s->finished[i];
     }
@@ -249,7 +257,8 @@ static enum ht_err run_shot(struct shots *s, int i, const char *title) {
     else {
         TRY(HT_BY_FIRST(sim->comm, write_places(&shot->params)));
         TRY(ht_survey_blame(s->survey, i, run_started(sim, began, NULL)));
-        TRY(HT_BY_FIRST(sim->comm, ht_output_finish(&shot->params, s->mark)));
+        TRY(HT_BY_FIRST(sim->comm, ht_file_write_in(shot->params.output.directory, HT_FINISHED_NAME,
+                                                    s->mark, strlen(s->mark))));
     }
     s->seconds[i] = ht_clock() - began;
     return HT_OK;

@@ -329,10 +329,6 @@ static enum ht_err help(int argc, char **argv) {
     return HT_OK;
 }
 
-static bool is_one_of(const char *word, const char *a, const char *b) {
-    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
-}
-
 /* Refuses arguments from number `first` on, except the flag. */
 static enum ht_err check_rest(int argc, char **argv, int first, const char *flag) {
     bool given = flag && argc > first && strcmp(argv[first], flag) == 0;
@@ -352,12 +348,12 @@ static enum ht_err dispatch(struct ht_comm *comm, int argc, char **argv) {
     TRY(ht_ranks_check_program(comm, argc > 1 ? argv[1] : ""));
     if (argc < 2) return help(0, NULL);
     const char *word = argv[1];
-    if (is_one_of(word, "--help", "-h")) return help(0, NULL);
+    if (ht_text_find("--help|-h", '|', word) >= 0) return help(0, NULL);
     if (strcmp(word, "help") == 0) {
         TRY(check_rest(argc, argv, 3, NULL));
         return help(argc - 2, argv + 2);
     }
-    if (is_one_of(word, "--version", "-V")) {
+    if (ht_text_find("--version|-V", '|', word) >= 0) {
         TRY(check_rest(argc, argv, 2, "--json"));
         const char *commit = *HT_COMMIT ? HT_COMMIT : NULL, *cairo = ht_picture_cairo(), *name;
         const bool gemm = ht_clblast_missing() == NULL;

@@ -103,15 +103,10 @@ bool ht_params_is_set(const struct ht_params *params, const char *key) {
     return false;
 }
 
-/* Of a key or inside it; NULL: none. */
-static const struct ht_source *first_of(const struct ht_params *params, const char *key) {
+const struct ht_source *ht_params_gives(const struct ht_params *params, const char *key) {
     for (int i = 0; i < params->sources->count; i++)
         if (key_of(params->sources->source[i].key, key)) return &params->sources->source[i];
     return NULL;
-}
-
-bool ht_params_gives(const struct ht_params *params, const char *group) {
-    return first_of(params, group) != NULL;
 }
 
 /* ---- keys that are not there: what they may have meant ---- */
@@ -576,7 +571,8 @@ enum ht_err ht_params_replace(struct ht_params *params, const char *by, const ch
 static void choose_data(struct ht_params *params) {
     const struct ht_source *type = ht_params_source(params, "initial.type");
     const bool file = *params->initial.file != '\0';
-    const struct ht_source *given = first_of(params, file ? "initial.file" : "initial.values");
+    const struct ht_source *given =
+        ht_params_gives(params, file ? "initial.file" : "initial.values");
     if (given == NULL || (!file && params->initial.values.count == 0)) return;
     const bool usual = !ht_params_is_set(params, "initial.type");
     if (type == NULL || (usual && type->in_file && !given->in_file))

@@ -320,13 +320,6 @@ bool ht_params_slice(const struct ht_params *params, int index, struct ht_slice_
     return count == 0 && index == 0;
 }
 
-char *ht_params_slice_key(const struct ht_params *params, int index, const char *member,
-                          char key[64]) {
-    if (params->output.picture.slices.count == 0)
-        return ht_text_format(key, 64, "output.picture.%s", member);
-    return ht_text_format(key, 64, "output.picture.slices.%d.%s", index + 1, member);
-}
-
 /* ---- fields ---- */
 
 bool ht_fields_stored(unsigned stored, int field) {

@@ -5,13 +5,8 @@
 
 #include "plot.h"
 
-static const struct ht_colour ink = {35, 35, 40};
-static const struct ht_colour faint = {105, 105, 110};
-static const struct ht_colour frame = {110, 110, 115};
-static const struct ht_colour rule = {222, 222, 225};
-static const struct ht_colour curve_colour = {2, 94, 195};
-static const struct ht_colour source_colour = {230, 60, 40};
-static const struct ht_colour paper_colour = {255, 255, 255};
+static const uint32_t ink = 0x232328, faint = 0x69696e, frame = 0x6e6e73, rule = 0xdedee1,
+                      curve_colour = 0x025ec3, source_colour = 0xe63c28, paper_colour = 0xffffff;
 
 enum { SMALLEST = 64, LARGEST = 8192, NUMBER = 40 };
 
@@ -41,8 +36,8 @@ struct sheet {
 
 /* ---- text ---- */
 
-static void set_colour(cairo_t *cr, struct ht_colour c) {
-    cairo_set_source_rgb(cr, c.red / 255.0, c.green / 255.0, c.blue / 255.0);
+static void set_colour(cairo_t *cr, uint32_t c) {
+    cairo_set_source_rgb(cr, (c >> 16) / 255.0, (c >> 8 & 255) / 255.0, (c & 255) / 255.0);
 }
 
 static void set_font(cairo_t *cr, double size, bool bold) {
@@ -415,35 +410,30 @@ static cairo_status_t write_some(void *data, const unsigned char *bytes, unsigne
     return CAIRO_STATUS_WRITE_ERROR;
 }
 
-enum ht_err ht_picture_write(const struct ht_picture *picture, const char *path) {
-    REQUIRE(picture->width >= 1 && picture->height >= 1 && (picture->values || picture->background),
-            HT_ERR_INTERNAL, "picture %s has no values", path);
+enum ht_err ht_picture_write(const struct ht_picture *p, const char *path) {
+    REQUIRE(p->width >= 1 && p->height >= 1 && (p->values || p->background), HT_ERR_INTERNAL,
+            "picture %s has no values", path);
     const int64_t smallest[2] = {1, 1};
-    struct sheet s = {.picture = picture, .curve = picture->height == 1};
-    s.range = picture->range;
-    if (picture->values && !(s.range > 0)) s.range = ht_plot_largest(picture);
-    if (picture->values && !(s.range > 0)) s.range = 1;
-    map_size(picture, s.curve, s.map);
-    double longest = (double)(s.map[0] > s.map[1] ? s.map[0] : s.map[1]);
-    s.letter = fmin(fmax(longest / 46, 11), 90);
+    struct sheet s = {.picture = p, .curve = p->height == 1, .range = p->range};
+    if (p->values && !(s.range > 0)) s.range = ht_plot_largest(p);
+    if (p->values && !(s.range > 0)) s.range = 1;
+    map_size(p, s.curve, s.map);
+    const double d = s.letter = fmin(fmax((double)ht_most(s.map[0], s.map[1]) / 46, 11), 90);
     make_axes(&s);
     HT_ENDED(end_cairo) cairo_t *letters = make_paper(smallest); /* to measure them */
     s.cr = letters;
     /* Where the map is, and the size of the whole; needs a font. */
-    const struct ht_picture *p = s.picture;
-    double d = s.letter;
     set_font(s.cr, d, false);
-    if (widest_number(&s, &s.x) + d > apart * d) make_ticks(&s.x, widest_number(&s, &s.x) + d);
+    make_ticks(&s.x, fmax(widest_number(&s, &s.x) + d, apart * d));
     double numbers = s.curve ? text_width(s.cr, widest_value) : widest_number(&s, &s.y);
     double label = (s.curve ? p->value.name : p->y.name) ? line * d : 0;
     double right = fmax(pad * d, 0.5 * widest_number(&s, &s.x) + gap * d);
     if (!s.curve)
         right = (2 * pad + bar_width + tick + gap) * d + text_width(s.cr, widest_value) +
                 (p->value.name ? line * d : 0);
-    double above = (pad + line + gap + (p->subtitle ? line : 0)) * d;
     double below = (tick + gap + pad) * d + digit_height(s.cr) + (p->x.name ? line * d : 0);
     s.origin[0] = (int64_t)ceil((pad + gap + tick) * d + label + numbers);
-    s.origin[1] = (int64_t)ceil(above);
+    s.origin[1] = (int64_t)ceil((pad + line + gap + (p->subtitle ? line : 0)) * d);
     s.size[0] = s.origin[0] + s.map[0] + (int64_t)ceil(right);
     s.size[1] = s.origin[1] + s.map[1] + (int64_t)ceil(below);
     move_axis(&s.x, s.origin[0]);

@@ -97,7 +97,8 @@ struct ht_slice {
     const struct ht_grid *grid;
     int across, up;        /* axes of the picture */
     int normal;            /* axis cut through; -1 below three dimensions */
-    int64_t index;         /* of the node along normal */
+    int64_t index;         /* of the node along normal, */
+    double at;             /* and its place */
     int64_t width, height; /* height 1: one dimension */
 };
 

@@ -422,17 +422,6 @@ void ht_output_destroy(struct ht_output *output) {
 
 /* ---- surveys: a folder of each shot, which is that of a run, in the directory ---- */
 
-bool ht_output_finished(const struct ht_params *params, const char *mark) {
-    HT_FREED char *path = NULL, *text = NULL;
-    size_t size;
-    return ht_file_path(params->output.directory, HT_FINISHED_NAME, &path) == HT_OK &&
-           ht_file_read(path, &text, &size) == HT_OK && strcmp(text, mark) == 0;
-}
-
-enum ht_err ht_output_finish(const struct ht_params *params, const char *mark) {
-    return ht_file_write_in(params->output.directory, HT_FINISHED_NAME, mark, strlen(mark));
-}
-
 enum ht_err ht_output_survey(const struct ht_params *params, bool goes_on, struct ht_lock *lock) {
     struct ht_output output = {.params = params, .lock.fd = -1};
     const enum ht_err err = take_directory(&output, goes_on);

@@ -20,7 +20,8 @@ struct ht_slice ht_slice_make(const struct ht_grid *grid, enum ht_grid_axis plan
         slice.up = slice.normal == 2 ? 1 : 2;
         int64_t last = ht_grid_nodes(grid, HT_PRIMARY, slice.normal) - 1;
         int64_t node = (int64_t)lround(position * (double)grid->cells[slice.normal]);
-        slice.index = node < 0 ? 0 : node > last ? last : node;
+        slice.index = ht_most(0, ht_least(node, last));
+        slice.at = ht_grid_x(grid, HT_PRIMARY, slice.normal, slice.index);
     }
     slice.width = points(grid, slice.across);
     if (grid->dims > 1) slice.height = points(grid, slice.up);
@@ -37,37 +38,35 @@ static struct ht_range slice_own(const struct ht_slice *slice) {
     return (struct ht_range){0, ht_grid_nodes(slice->grid, HT_PRIMARY, slice->up)};
 }
 
+/* The node of a column and a row. */
+static void find_node(const struct ht_slice *slice, int64_t column, int64_t row, int64_t node[3]) {
+    node[0] = node[1] = node[2] = 0;
+    if (slice->normal >= 0) node[slice->normal] = slice->index;
+    node[slice->up] = row;
+    node[slice->across] = column;
+}
+
 /* out[last - first][width], own rows, from nodal values of the own planes. */
 static void slice_values(const struct ht_slice *slice, const double *nodal, double *out) {
-    const struct ht_grid *grid = slice->grid;
-    const int64_t first = ht_grid_own(grid, HT_PRIMARY).first;
-    const struct ht_range rows = slice_own(slice);
-    int64_t n[3];
-    for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
+    const struct ht_range rows = slice_own(slice), own = ht_grid_own(slice->grid, HT_PRIMARY);
+    int64_t n[3], at[3];
+    for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(slice->grid, HT_PRIMARY, k);
     for (int64_t j = rows.first; j < rows.last; j++)
         for (int64_t i = 0; i < slice->width; i++) {
-            int64_t at[3] = {0, 0, 0};
-            if (slice->normal >= 0) at[slice->normal] = slice->index;
-            at[slice->up] = j;
-            at[slice->across] = i % n[slice->across];
-            *out++ = nodal[((at[2] - first) * n[1] + at[1]) * n[0] + at[0]];
+            find_node(slice, i % n[slice->across], j, at);
+            *out++ = nodal[((at[2] - own.first) * n[1] + at[1]) * n[0] + at[0]];
         }
 }
 
 /* out[height][width] of a parameter of the medium. */
 static enum ht_err slice_parameter(const struct ht_slice *slice, const struct ht_medium *medium,
                                    const char *name, double *out) {
-    const struct ht_grid *grid = slice->grid;
+    int64_t at[3];
     double x[3];
-    for (int k = 0; k < 3; k++) x[k] = ht_grid_x(grid, HT_PRIMARY, k, 0);
-    if (slice->normal >= 0)
-        x[slice->normal] = ht_grid_x(grid, HT_PRIMARY, slice->normal, slice->index);
-    for (int64_t j = 0; j < slice->height; j++) {
-        x[slice->up] = ht_grid_x(grid, HT_PRIMARY, slice->up, j);
-        for (int64_t i = 0; i < slice->width; i++) {
-            x[slice->across] = ht_grid_x(grid, HT_PRIMARY, slice->across, i);
-            TRY(ht_medium_parameter(medium, name, x, out++));
-        }
+    for (int64_t i = 0; i < slice->height * slice->width; i++) {
+        find_node(slice, i % slice->width, i / slice->width, at);
+        for (int k = 0; k < 3; k++) x[k] = ht_grid_x(slice->grid, HT_PRIMARY, k, at[k]);
+        TRY(ht_medium_parameter(medium, name, x, &out[i]));
     }
     return HT_OK;
 }
@@ -81,8 +80,8 @@ static struct ht_outline inner_of(const struct ht_slice *slice) {
         in.x[side] = ht_layers_end(grid, slice->across, side);
         in.y[side] = ht_layers_end(grid, slice->up, side);
     }
-    const double at = normal < 0 ? 0 : ht_grid_x(grid, HT_PRIMARY, normal, slice->index);
-    if (normal >= 0 && (at < ht_layers_end(grid, normal, 0) || at > ht_layers_end(grid, normal, 1)))
+    if (normal >= 0 &&
+        (slice->at < ht_layers_end(grid, normal, 0) || slice->at > ht_layers_end(grid, normal, 1)))
         in.x[1] = in.x[0];
     return in;
 }
@@ -107,16 +106,12 @@ struct ht_picture ht_slice_picture(const struct ht_slice *slice, const struct ht
 /* ---- marks ---- */
 
 static struct ht_mark mark_of(const struct ht_slice *slice, const double x[3], bool source) {
-    const struct ht_grid *grid = slice->grid;
-    const int normal = slice->normal;
-    struct ht_mark mark = {.x = x[slice->across],
-                           .y = slice->height > 1 ? x[slice->up] : 0,
-                           .source = source,
-                           .inside = true};
-    if (normal < 0) return mark;
-    const double at = ht_grid_x(grid, HT_PRIMARY, normal, slice->index);
-    mark.inside = fabs(x[normal] - at) <= 0.5 * grid->h[normal] * (1 + 1e-9);
-    return mark;
+    const int n = slice->normal;
+    const double half = n < 0 ? INFINITY : 0.5 * slice->grid->h[n] * (1 + 1e-9);
+    return (struct ht_mark){.x = x[slice->across],
+                            .y = slice->height > 1 ? x[slice->up] : 0,
+                            .source = source,
+                            .inside = n < 0 || fabs(x[n] - slice->at) <= half};
 }
 
 /* A plane across the slice is a line; one that is the slice, or in front of it, is not drawn, nor
@@ -136,9 +131,8 @@ static bool find_outline(const struct ht_slice *slice, const struct ht_shot *sho
         whole[0] = slice->grid->lower[along];
         whole[1] = slice->grid->upper[along];
     }
-    if (plane || normal < 0) return true;
-    const double at = ht_grid_x(slice->grid, HT_PRIMARY, normal, slice->index);
-    return at >= shot->first[normal] && at <= shot->last[normal];
+    return plane || normal < 0 ||
+           (slice->at >= shot->first[normal] && slice->at <= shot->last[normal]);
 }
 
 /* ---- the pictures of a run ---- */
@@ -171,12 +165,13 @@ double ht_output_drawn_every(const struct ht_params *params) {
 static enum ht_err find_field(const struct ht_output *output, int index, int *field) {
     const struct ht_params *params = output->params;
     const struct ht_equations *eq = output->medium->eq;
+    const bool list = params->output.picture.slices.count > 0;
     struct ht_slice_given given;
-    char key[64];
-    const bool there = ht_params_slice(params, index, &given);
-    const char *name = there && given.field && *given.field ? given.field : eq->field[0].name;
+    (void)ht_params_slice(params, index, &given);
     return ht_fields_find(params, eq, output->stored,
-                          ht_params_slice_key(params, index, "field", key), name, field);
+                          list ? HT_KEY("output.picture.slices.%d.field", index + 1)
+                               : "output.picture.field",
+                          *given.field ? given.field : eq->field[0].name, field);
 }
 
 enum ht_err ht_pictures_check(const struct ht_output *output) {
@@ -272,8 +267,7 @@ static void add_place(const struct ht_params *params, const struct ht_medium *me
     ht_text_add(text, "%s%s", medium->eq->system->name,
                 ht_layers_any(slice->grid) ? ", layers hatched" : "");
     if (slice->normal < 0) return;
-    ht_text_add(text, ", x%d = %.4g", slice->normal + 1,
-                ht_grid_x(slice->grid, HT_PRIMARY, slice->normal, slice->index));
+    ht_text_add(text, ", x%d = %.4g", slice->normal + 1, slice->at);
     add_unit(params, "length", text);
 }
 

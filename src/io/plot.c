@@ -9,9 +9,7 @@
  * the medium shows as it is, and the lightness has no edges there. */
 #include "plot.h"
 
-static const struct ht_colour white = {255, 255, 255};
-static const struct ht_colour light_grey = {250, 250, 250};
-static const struct ht_colour dark_grey = {184, 184, 184};
+static const uint32_t white = 0xffffff, light_grey = 0xfafafa, dark_grey = 0xb8b8b8;
 
 /* ---- two colour maps that are even to the eye ----
  *
@@ -24,39 +22,36 @@ static const struct ht_colour dark_grey = {184, 184, 184};
  * The rising one: every eighth part of viridis (S. van der Walt, N. Smith 2015, CC0), whose
  * lightness is linear. */
 
-enum { LAST = 16, NEUTRAL = LAST / 2 };
+enum { LAST = 16, NEUTRAL = 0xf6 /* each part of the middle one */ };
 
-static const struct ht_colour anchors[LAST + 1] = {
-    {1, 66, 155},    {2, 94, 195},    {41, 125, 228},  {85, 155, 248},  {123, 177, 255},
-    {157, 196, 255}, {189, 215, 255}, {218, 233, 254}, {246, 246, 246}, {254, 226, 215},
-    {255, 204, 184}, {253, 181, 153}, {246, 154, 123}, {233, 124, 93},  {211, 89, 65},
-    {179, 52, 42},   {141, 19, 26},
+static const uint32_t anchors[LAST + 1] = {
+    0x01429b, 0x025ec3, 0x297de4, 0x559bf8, 0x7bb1ff, 0x9dc4ff, 0xbdd7ff, 0xdae9fe, 0xf6f6f6,
+    0xfee2d7, 0xffccb8, 0xfdb599, 0xf69a7b, 0xe97c5d, 0xd35941, 0xb3342a, 0x8d131a,
 };
 
-static unsigned char mix(unsigned char a, unsigned char b, double t) {
-    return (unsigned char)lround(a + t * (b - a));
-}
-
-static struct ht_colour blend(struct ht_colour a, struct ht_colour b, double t) {
-    return (struct ht_colour){mix(a.red, b.red, t), mix(a.green, b.green, t),
-                              mix(a.blue, b.blue, t)};
+static uint32_t blend(uint32_t a, uint32_t b, double t) {
+    uint32_t colour = 0;
+    for (int shift = 0; shift < 24; shift += 8) {
+        const int from = (int)(a >> shift & 255), to = (int)(b >> shift & 255);
+        colour |= (uint32_t)lround(from + t * (to - from)) << shift;
+    }
+    return colour;
 }
 
 /* part: 0 to 1 of the way through a table whose last entry is this. */
-static struct ht_colour between(const struct ht_colour *table, int last, double part) {
+static uint32_t between(const uint32_t *table, int last, double part) {
     const double at = fmin(fmax(part, 0), 1) * last;
     const int i = (int)fmin(floor(at), last - 1);
     return blend(table[i], table[i + 1], at - i);
 }
 
-struct ht_colour ht_colour_signed(double value) {
+uint32_t ht_colour_signed(double value) {
     return between(anchors, LAST, 0.5 * (value + 1));
 }
 
-struct ht_colour ht_colour_rising(double value) {
-    static const struct ht_colour part[] = {{68, 1, 84},    {71, 45, 123},  {59, 82, 139},
-                                            {44, 114, 142}, {33, 145, 140}, {40, 174, 128},
-                                            {94, 201, 98},  {173, 220, 48}, {253, 231, 37}};
+uint32_t ht_colour_rising(double value) {
+    static const uint32_t part[] = {0x440154, 0x472d7b, 0x3b528b, 0x2c728e, 0x21918c,
+                                    0x28ae80, 0x5ec962, 0xaddc30, 0xfde725};
     return between(part, sizeof part / sizeof part[0] - 1, value);
 }
 
@@ -128,28 +123,23 @@ void ht_plot_span(const struct ht_picture *picture, double extreme[2]) {
 }
 
 /* The background, where it is drawn and finite, else white. */
-static struct ht_colour relief_colour(const double extreme[2], double value) {
-    double t = (value - extreme[0]) / (extreme[1] - extreme[0]);
-    if (!isfinite(t)) return white;
-    return blend(light_grey, dark_grey, fmin(fmax(t, 0.0), 1.0));
-}
-
-static uint32_t rgb(struct ht_colour c) {
-    return (uint32_t)c.red << 16 | (uint32_t)c.green << 8 | c.blue;
-}
-
-static unsigned char multiply(unsigned char ground, unsigned char wave) {
-    return (unsigned char)fmin(ground * wave / (double)anchors[NEUTRAL].red, 255);
+static uint32_t relief_colour(const double extreme[2], double value) {
+    const double t = (value - extreme[0]) / (extreme[1] - extreme[0]);
+    return isfinite(t) ? blend(light_grey, dark_grey, fmin(fmax(t, 0), 1)) : white;
 }
 
 /* A pixel's wave over its ground; ground NAN: over none. */
 static uint32_t map_colour(const double extreme[2], double value, double ground) {
-    const uint32_t black = 0;
+    const uint32_t black = 0, wave = ht_colour_signed(value);
+    const uint32_t under = relief_colour(extreme, ground);
+    uint32_t colour = 0;
     if (!isfinite(value)) return black;
-    const struct ht_colour wave = ht_colour_signed(value), under = relief_colour(extreme, ground);
-    if (!isfinite(ground)) return rgb(wave);
-    return rgb((struct ht_colour){multiply(under.red, wave.red), multiply(under.green, wave.green),
-                                  multiply(under.blue, wave.blue)});
+    if (!isfinite(ground)) return wave;
+    for (int shift = 0; shift < 24; shift += 8) {
+        const double product = (under >> shift & 255) * (wave >> shift & 255) / (double)NEUTRAL;
+        colour |= (uint32_t)fmin(product, 255) << shift;
+    }
+    return colour;
 }
 
 void ht_plot_map(const struct ht_picture *picture, double range, const int64_t size[2],
@@ -169,9 +159,9 @@ void ht_plot_map(const struct ht_picture *picture, double range, const int64_t s
             const double ground = relief ? sample(picture->background, nx, &flat_x, &flat_y) : NAN;
             const double part = (ground - extreme[0]) / (extreme[1] - extreme[0]);
             if (model)
-                pixel[i] = isfinite(part) ? rgb(ht_colour_rising(part)) : 0;
+                pixel[i] = isfinite(part) ? ht_colour_rising(part) : 0;
             else
-                pixel[i] = curve ? rgb(relief_colour(extreme, ground))
+                pixel[i] = curve ? relief_colour(extreme, ground)
                                  : map_colour(extreme, sample(picture->values, nx, &x, &y) / range,
                                               ground);
         }

@@ -4,14 +4,10 @@
 
 #include "htwave/output.h"
 
-struct ht_colour {
-    unsigned char red, green, blue;
-};
-/* Diverging map: -1 deep blue, 0 neutral, +1 deep red; values beyond are clamped. */
-struct ht_colour ht_colour_signed(double value);
-/* Rising map: 0 dark violet to 1 light yellow, lightness even to the eye; values beyond are
- * clamped. */
-struct ht_colour ht_colour_rising(double value);
+/* Colours 0xRRGGBB of a diverging map, -1 deep blue, 0 neutral, +1 deep red, and of a rising one, 0
+ * dark violet to 1 light yellow, lightness even to the eye; values beyond are clamped. */
+uint32_t ht_colour_signed(double value);
+uint32_t ht_colour_rising(double value);
 
 /* The largest finite |value|. */
 double ht_plot_largest(const struct ht_picture *picture);
