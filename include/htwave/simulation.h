@@ -2,7 +2,6 @@
 #pragma once
 
 #include "htwave/args.h"
-#include "htwave/json.h"
 #include "htwave/run.h"
 #include "htwave/tune.h"
 

@@ -1,8 +1,6 @@
 /* Commands, whose table is in main.c, and what several of them use. */
 #pragma once
 
-#include "htwave/args.h"
-#include "htwave/problem.h"
 #include "htwave/simulation.h"
 
 /* ---- a function per command ---- */

@@ -34,7 +34,6 @@ static enum ht_err find_waves(struct search *s) {
     TRY(ht_args_real(s->args, "--error", DBL_MIN, 0.5, &s->error));
     const struct ht_plan *plan = s->sim->plan;
     const double *k = plan->solution->wavenumber;
-    const double length = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
     if (plan->params->initial.frequency > 0) {
         s->frequency = plan->params->initial.frequency;
         s->source = "initial.frequency";
@@ -42,7 +41,8 @@ static enum ht_err find_waves(struct search *s) {
         s->frequency = plan->shots->highest;
         s->source = "the highest of the sources";
     } else if (plan->solution->single_wave) {
-        s->frequency = length * ht_medium_fastest(plan->medium) / (2 * acos(-1.0));
+        s->frequency = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]) *
+                       ht_medium_fastest(plan->medium) / (2 * acos(-1.0));
         s->source = "the initial wave";
     }
     REFUSE(!(s->frequency > 0), plan->params, "initial.frequency",
@@ -215,25 +215,18 @@ static enum ht_err report(const struct search *s) {
             HT_NUM("frequency", s->frequency), HT_NUM("wavelength", s->length),
             HT_TEXT("no_device", s->sim->no_device));
     const struct ht_plan *plan = s->sim->plan;
-    ht_text_add(&f.text,
-                "error %.3g after %.4g wavelengths of %.4g, those of frequency %.4g (%s)%s\n",
-                s->error, s->wavelengths, s->length, s->frequency, s->source,
-                s->contrast > 1 ? " where waves are slowest" : "");
+    ht_say(&f, "error %.3g after %.4g wavelengths of %.4g, those of frequency %.4g (%s)%s\n",
+           s->error, s->wavelengths, s->length, s->frequency, s->source,
+           s->contrast > 1 ? " where waves are slowest" : "");
     if (!plan->medium->uniform)
-        ht_text_add(&f.text,
-                    "the medium varies: finite differences alone, whose errors are known there%s\n",
-                    plan->medium->rough ? "; those of jumps, of second order, are not included"
-                                        : "");
-    ht_text_add(&f.text, "device %s\n",
-                s->sim->no_device ? "none is available" : s->sim->info.name);
-    bool single = false, both = false;
-    for (int i = 0; i < s->count; i++) {
-        single |= !s->choice[i].fp64;
-        both |= s->choice[i].fp64;
-    }
-    if (!single && isfinite(s->least_rounding) && !s->sim->oracle)
-        ht_text_add(&f.text, "single precision does not suffice: rounding errs by %.1e or more%s\n",
-                    s->least_rounding, both ? "" : ", and the device has no double precision");
+        ht_say(&f, "the medium varies: finite differences alone, whose errors are known there%s\n",
+               plan->medium->rough ? "; those of jumps, of second order, are not included" : "");
+    ht_say(&f, "device %s\n", s->sim->no_device ? "none is available" : s->sim->info.name);
+    bool found[2] = {false}; /* [double precision] */
+    for (int i = 0; i < s->count; i++) found[s->choice[i].fp64] = true;
+    if (!found[0] && isfinite(s->least_rounding) && !s->sim->oracle)
+        ht_say(&f, "single precision does not suffice: rounding errs by %.1e or more%s\n",
+               s->least_rounding, found[1] ? "" : ", and the device has no double precision");
     if (s->count > 0)
         ht_say(&f, "  %-16s %-9s %6s  %-18s %6s %8s %9s %10s %10s\n", "scheme", "precision", "c/w",
                "cells", "cfl", "steps", "error", "memory", "time");

@@ -64,13 +64,12 @@ static double damped_cells(const struct ht_grid *grid, const struct ht_layers *l
  * even 4 are too many. */
 static bool shrink_with_layers(const struct ht_problem *problem, double most,
                                struct ht_layers *layers, struct ht_part *out) {
-    const struct ht_grid *grid = problem->grid;
     struct ht_box box = {{0}, {1, 1, 1}};
     double all = INFINITY;
     *layers = *problem->layers;
     for (int64_t inside = 4096; inside > 0 && all > most; inside -= inside > 16 ? 16 : 4) {
         all = 1;
-        for (int k = 0; k < grid->dims; k++) {
+        for (int k = 0; k < problem->grid->dims; k++) {
             const int64_t both = layers->side[k][0].cells + layers->side[k][1].cells;
             box.end[k] = ht_least(inside, problem->layers->cells[k] - both) + both;
             all *= (double)box.end[k];
@@ -185,11 +184,9 @@ enum ht_err ht_check_seconds(struct ht_simulation *sim, double *seconds) {
 /* Initial data that files of single precision cannot hold are refused as a run refuses them: of
  * files, and of grids on which they take no time. */
 static enum ht_err check_data(struct ht_simulation *sim) {
-    const int64_t few = 1 << 20;
-    const bool file = sim->params->initial.type == HT_DATA_FILE;
-    if (sim->survey != NULL || (!file && ht_grid_total(&sim->plan->grid, HT_PRIMARY) > few))
-        return HT_OK;
-    return ht_plan_choose_scale(sim->plan);
+    const bool few = ht_grid_total(&sim->plan->grid, HT_PRIMARY) <= 1 << 20;
+    const bool judged = sim->survey == NULL && (few || sim->params->initial.type == HT_DATA_FILE);
+    return judged ? ht_plan_choose_scale(sim->plan) : HT_OK;
 }
 
 /* Of a slab between two others, for the model of bench/scaling.py. */

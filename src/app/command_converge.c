@@ -30,10 +30,9 @@ static enum ht_err read_lists(const struct ht_args *args, const struct ht_params
     /* Half to double of the file's own. */
     static const double factor[] = {0.5, 0.75, 1, 1.5, 2};
     const bool given = cells->count > 0;
-    for (size_t i = 0; i < sizeof factor / sizeof *factor && !given; i++) {
-        const int n = (int)lround(factor[i] * (double)params->grid.cells[0]);
-        if (n > (cells->count > 0 ? cells->number[cells->count - 1] : 0))
-            cells->number[cells->count++] = n;
+    for (int i = 0, n, last = 0; i < 5 && !given; i++, last = n) {
+        n = (int)lround(factor[i] * (double)params->grid.cells[0]);
+        if (n > last) cells->number[cells->count++] = n;
     }
     t->orders = (struct ht_integers){1, {params->grid.order}};
     return ht_args_integers(args, "--order", 1, 16, &t->orders);
@@ -103,8 +102,8 @@ static void add_row(const struct row *row, struct ht_facts *f) {
 static const struct row *judged(const struct table *t, int n, double wanted) {
     for (int i = t->cells.count - 1; i > 0; i--) {
         const struct row *row = &t->row[n * t->cells.count + i];
-        bool clear = row->error > row->bound || row->observed >= wanted;
-        if (isfinite(row->observed) && clear) return row;
+        if (isfinite(row->observed) && (row->error > row->bound || row->observed >= wanted))
+            return row;
     }
     return NULL;
 }
@@ -152,9 +151,9 @@ enum ht_err ht_command_converge(const struct ht_args *args) {
         HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
         struct row *row = &t->row[t->count];
         bool first = t->count % t->cells.count == 0;
-        bool check = first && base->device.selfcheck;
         TRY(read_params(args, base, t->orders.number[i / t->cells.count],
-                        t->cells.number[i % t->cells.count], check, &params));
+                        t->cells.number[i % t->cells.count], first && base->device.selfcheck,
+                        &params));
         enum ht_err err = ht_simulation_plan(params, args->comm, NULL, &sim);
         if (err == HT_OK) err = run(sim, row);
         if (err == HT_OK) {

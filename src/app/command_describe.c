@@ -10,17 +10,15 @@ static const char *parity_words(unsigned parity, char buffer[40]) {
 }
 
 static void add_energy(const struct ht_equations *eq, struct ht_text *text) {
-    const struct ht_system *system = eq->system;
     if (!ht_equations_measured(eq)) return;
     ht_text_add(text, "energy      1/2 integral of ");
     for (int t = 0; t < eq->nenergy; t++) {
         const struct ht_energy_term *term = &eq->energy[t];
         int m = term->material;
-        const char *name = m >= 0 ? system->material[m].name : "";
-        bool quotient = strchr(name, '/') != NULL;
+        const char *name = m >= 0 ? eq->system->material[m].name : "";
         ht_text_add(text, term->gradient ? "%s|grad %s|^2" : "%s%s^2", t ? " + " : "",
                     eq->field[term->field].name);
-        if (m >= 0) ht_text_add(text, quotient ? "/(%s)" : "/%s", name);
+        if (m >= 0) ht_text_add(text, strchr(name, '/') ? "/(%s)" : "/%s", name);
     }
     ht_text_add(text, ", conserved\n");
 }

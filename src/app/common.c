@@ -24,9 +24,9 @@ double ht_copied(const struct ht_limits limits[2]) {
 /* ---- sweeps ---- */
 
 enum ht_err ht_sweep_read(const struct ht_args *args, bool differences, struct ht_sweep *out) {
-    const int most = differences ? 2 * HT_FD_RADIUS : HT_MAX_ORDER;
     *out = (struct ht_sweep){.args = args, .dims = {1, {3}}, .differences = differences};
-    TRY(ht_args_integers(args, "--orders", 1, most, &out->orders));
+    TRY(ht_args_integers(args, "--orders", 1, differences ? 2 * HT_FD_RADIUS : HT_MAX_ORDER,
+                         &out->orders));
     TRY(ht_args_integers(args, "--dims", 1, 3, &out->dims));
     for (int n = 0; n < out->orders.count; n++) {
         const int order = out->orders.number[n];

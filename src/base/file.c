@@ -179,8 +179,8 @@ enum ht_err ht_file_write_in(const char *folder, const char *name, const void *d
 
 enum ht_err ht_file_path(const char *folder, const char *name, char **out) {
     const size_t length = strlen(folder);
-    const bool slash = length > 0 && folder[length - 1] == '/';
-    return ht_text_print(out, "%s%s%s", folder, slash ? "" : "/", name);
+    return ht_text_print(out, "%s%s%s", folder, length > 0 && folder[length - 1] == '/' ? "" : "/",
+                         name);
 }
 
 enum ht_err ht_file_sync(const char *temporary, const char *path) {

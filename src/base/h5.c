@@ -1,7 +1,6 @@
 /* HDF5 files: datasets of doubles, attributes of the root group. A created file owns its temporary
  * name until publish, commit or discard. */
 #include <fcntl.h>
-#include <float.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -315,8 +314,6 @@ enum ht_err ht_h5_open(const char *path, struct ht_h5 **out) {
 enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
                           bool chunks, bool single) {
     hsize_t size[8] = {0}, chunk[8] = {0};
-    REQUIRE(rank >= 1 && rank <= 8, HT_ERR_INTERNAL, "%s: dataset %s has rank %d, must be 1..8",
-            file->path, name, rank);
     for (int i = 0; i < rank; i++) size[i] = (hsize_t)extent[i];
     for (int i = 0; i < rank; i++) chunk[i] = (hsize_t)ht_least(extent[i], 128);
     HID space = H5Screate_simple(rank, size, NULL);
@@ -506,8 +503,8 @@ enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *rank, int64_
     TRY(open_set(file, name, &set, &space));
     hsize_t size[8];
     int n = H5Sget_simple_extent_ndims(space);
-    bool ok = n >= 0 && n <= 8 && H5Sget_simple_extent_dims(space, size, NULL) == n;
-    REQUIRE(ok, HT_ERR_IO, "dataset %s of %s has more than 8 dimensions", name, file->path);
+    REQUIRE(n >= 0 && n <= 8 && H5Sget_simple_extent_dims(space, size, NULL) == n, HT_ERR_IO,
+            "dataset %s of %s has more than 8 dimensions", name, file->path);
     for (int i = 0; i < n; i++) extent[i] = (int64_t)size[i];
     *rank = n;
     return HT_OK;
@@ -554,9 +551,8 @@ static enum ht_err set_attribute(const struct ht_h5 *file, const char *name, hid
     HID id = H5Aexists(file->id, name) > 0
                  ? H5Aopen(file->id, name, H5P_DEFAULT)
                  : H5Acreate2(file->id, name, stored, space, H5P_DEFAULT, H5P_DEFAULT);
-    const bool ok = id >= 0 && H5Awrite(id, memory, value) >= 0;
-    REQUIRE(ok && !file->disk.error, HT_ERR_IO, "cannot write attribute %s of %s: %s", name,
-            file->path, reason(file->disk.error));
+    REQUIRE(id >= 0 && H5Awrite(id, memory, value) >= 0 && !file->disk.error, HT_ERR_IO,
+            "cannot write attribute %s of %s: %s", name, file->path, reason(file->disk.error));
     return HT_OK;
 }
 
@@ -664,9 +660,9 @@ static enum ht_err put_planes(void *data, int64_t begin, int64_t end) {
         if (set->single) TRY(ht_h5_check_single(set->name, p->path, set->plane, values));
         for (int64_t j = 0; set->single && j < set->plane; j++) single[j] = (float)values[j];
         const void *from = set->single ? (const void *)single : values;
-        const int error =
-            write_at(p->fd, (haddr_t)(set->offset + plane * bytes), (size_t)bytes, from);
-        TRY(set_written(true, set->name, p->path, error));
+        TRY(set_written(
+            true, set->name, p->path,
+            write_at(p->fd, (haddr_t)(set->offset + plane * bytes), (size_t)bytes, from)));
     }
     return HT_OK;
 }
@@ -676,9 +672,9 @@ static enum ht_err put_sums(struct part *p) {
     struct rows rows = {set->groups, p->last - p->first, set->plane, set->single, set->data, NULL};
     HT_ARRAY(double, sum, rows.planes);
     TRY(find_sums(&rows, sum));
-    const int error =
-        write_at(p->fd, (haddr_t)(set->sums + p->first * 8), (size_t)rows.planes * 8, sum);
-    return set_written(true, SUMS(set->name), p->path, error);
+    return set_written(
+        true, SUMS(set->name), p->path,
+        write_at(p->fd, (haddr_t)(set->sums + p->first * 8), (size_t)rows.planes * 8, sum));
 }
 
 enum ht_err ht_h5_fill(const char *name, const char *path, int count,

@@ -91,8 +91,7 @@ bool ht_lock_is_busy(const char *path, char holder[HT_LOCK_HOLDER]) {
 }
 
 void ht_lock_release(struct ht_lock *lock) {
-    bool ours = lock->path && same_file(lock->fd, lock->path);
-    if (ours) unlink(lock->path);
+    if (lock->path && same_file(lock->fd, lock->path)) unlink(lock->path);
     close_lock(lock);
     free(lock->path);
     *lock = (struct ht_lock){.fd = -1};

@@ -255,8 +255,8 @@ static int distance(const char *a, const char *b) {
         const int *up = table[(i + 2) % 3], *up2 = table[(i + 1) % 3];
         row[0] = i;
         for (int j = 1; j <= columns; j++) {
-            bool same = lower(a[i - 1]) == lower(b[j - 1]);
-            row[j] = (int)ht_least(up[j - 1] + !same, ht_least(up[j], row[j - 1]) + 1);
+            row[j] = (int)ht_least(up[j - 1] + (lower(a[i - 1]) != lower(b[j - 1])),
+                                   ht_least(up[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
                 lower(a[i - 2]) == lower(b[j - 1]))
                 row[j] = (int)ht_least(row[j], up2[j - 2] + 1);
@@ -273,9 +273,10 @@ const char *ht_text_nearest(const char *word, const char *const *names, int coun
         int d = distance(word, names[i]);
         /* An abbreviation counts as one mistake, whatever its length. */
         if (length >= 3 && strncmp(word, names[i], length) == 0) d = (int)ht_least(d, 1);
-        size_t longest = length > strlen(names[i]) ? length : strlen(names[i]);
         /* Names are suggested with up to a third of the letters wrong. */
-        if ((size_t)d * 3 > longest || (best && d >= best_distance)) continue;
+        if ((int64_t)d * 3 > ht_most((int64_t)length, (int64_t)strlen(names[i])) ||
+            (best && d >= best_distance))
+            continue;
         best = names[i];
         best_distance = d;
     }

@@ -108,9 +108,9 @@ enum ht_err ht_args_integers(const struct ht_args *args, const char *flag, long 
         char *end = NULL;
         errno = 0;
         const long value = strtol(c, &end, 10);
-        const bool good = end != c && (*end == ',' || *end == '\0') && errno == 0;
-        REQUIRE(good && value >= least && value <= most, HT_ERR_INPUT,
-                "%s %s: must be integers %ld..%ld with commas", flag, HT_SHOWN(text), least, most);
+        REQUIRE(end != c && strchr(",", *end) && errno == 0 && value >= least && value <= most,
+                HT_ERR_INPUT, "%s %s: must be integers %ld..%ld with commas", flag, HT_SHOWN(text),
+                least, most);
         REQUIRE(out->count < HT_MAX_INTEGERS, HT_ERR_INPUT, "%s %s: has more than %d numbers", flag,
                 HT_SHOWN(text), HT_MAX_INTEGERS);
         out->number[out->count++] = (int)value;

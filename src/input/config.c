@@ -182,24 +182,20 @@ static enum ht_err visit_one(const struct walk *walk, config_setting_t *from, co
     HT_FREED struct ht_scalar *items = NULL;
     TRY(take_value(from, &setting, &items));
     add_place(&place, walk->path, (int)config_setting_source_line(from));
-    if (setting.kind == HT_SETTING_GROUP) {
-        ht_text_add(&value, "{ ... }");
-    } else if (setting.kind == HT_SETTING_NESTED) {
-        ht_text_add(&value, "( ... )");
-    } else if (setting.kind == HT_SETTING_SCALAR) {
-        add_scalar(&value, setting.item);
-    } else {
-        ht_text_add(&value, "[");
-        for (int i = 0; i < setting.count; i++) {
-            if (i) ht_text_add(&value, ", ");
-            if (value.length > VALUE_SHOWN) {
-                ht_text_add(&value, "...");
-                break;
-            }
-            add_scalar(&value, &setting.item[i]);
+    static const char *const begin[] = {[HT_SETTING_SCALAR] = "",
+                                        [HT_SETTING_ARRAY] = "[",
+                                        [HT_SETTING_GROUP] = "{ ... }",
+                                        [HT_SETTING_NESTED] = "( ... )"};
+    ht_text_add(&value, "%s", begin[setting.kind]);
+    for (int i = 0; i < setting.count; i++) {
+        if (i) ht_text_add(&value, ", ");
+        if (value.length > VALUE_SHOWN) {
+            ht_text_add(&value, "...");
+            break;
         }
-        ht_text_add(&value, "]");
+        add_scalar(&value, &setting.item[i]);
     }
+    if (setting.kind == HT_SETTING_ARRAY) ht_text_add(&value, "]");
     TRY(ht_text_status(&place));
     TRY(ht_text_status(&value));
     setting.place = place.data;

@@ -1,5 +1,4 @@
 /* Texts about options, and the manual. */
-#include "htwave/num.h"
 #include "options.h"
 
 enum { RANGE_SIZE = 160 };
@@ -32,14 +31,6 @@ enum ht_err ht_option_unknown(const struct ht_setting *setting, const char *what
     return ht_err_set(HT_ERR_INPUT, "%s: unknown %s%s (%s)", key, what, known.data, place);
 }
 
-/* "integer" of "an integer". */
-static const char *type_name(const struct ht_option *option) {
-    const char *words = ht_option_type_words(option);
-    if (strncmp(words, "a ", 2) == 0) return words + 2;
-    if (strncmp(words, "an ", 3) == 0) return words + 3;
-    return words;
-}
-
 enum { HELP_INDENT = 6, HELP_WIDTH = 78, TYPE_SIZE = RANGE_SIZE + 64 };
 
 /* In lines of HELP_WIDTH, indented by HELP_INDENT spaces. */
@@ -65,11 +56,13 @@ static void print_option(FILE *out, bool markdown, const struct ht_option *optio
                                            {"- `%s`, %s", "- `%s = %s`"}};
     /* "integer, 0..16 [cells]": type, unless its words and numbers stand there, range and unit. */
     char type[TYPE_SIZE], range[RANGE_SIZE];
+    const char *name = ht_option_type_words(option);
+    name += strncmp(name, "a ", 2) == 0 ? 2 : strncmp(name, "an ", 3) == 0 ? 3 : 0;
     ht_option_range(option, range);
     const bool any_number = option->type == HT_OPT_ONE && option->low > option->high;
     const bool said = option->choices && !any_number;
-    snprintf(type, sizeof type, *option->unit ? "%s%s%s [%s]" : "%s%s%s",
-             said ? "" : type_name(option), *range && !said ? ", " : "", range, option->unit);
+    snprintf(type, sizeof type, *option->unit ? "%s%s%s [%s]" : "%s%s%s", said ? "" : name,
+             *range && !said ? ", " : "", range, option->unit);
     fprintf(out, form[markdown][option->fallback != NULL], key,
             option->fallback ? option->fallback : none);
     if (markdown) {

@@ -1,7 +1,6 @@
 /* The options medium.NAME, made from the parameters of all systems, once. A name of several systems
  * is one option; its help gives the meaning in each. */
 
-#include "htwave/system.h"
 #include "options.h"
 
 enum { KEY = 32, UNIT = 48, FALLBACK = 96, HELP = 480 };

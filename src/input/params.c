@@ -1,7 +1,6 @@
 /* Parameters from defaults, a file and the command line, in this order, each replacing what came
  * before. Every key set is remembered with its text and place, so that any later check can name
  * them. */
-#include <strings.h>
 #include <unistd.h>
 
 #include "options.h"
@@ -347,9 +346,8 @@ int ht_params_entries(const struct ht_params *params, const char *key) {
 }
 
 bool ht_params_pulse(const struct ht_params *params, int index, struct ht_pulse *out) {
-    const struct ht_pulse *pulses = params->initial.pulses.group;
     if (index < params->initial.pulses.count) {
-        *out = pulses[index];
+        *out = ((const struct ht_pulse *)params->initial.pulses.group)[index];
         return true;
     }
     *out = (struct ht_pulse){.width = params->initial.width,
@@ -641,15 +639,13 @@ static void change_group(struct ht_text *out, const char *previous, const char *
     /* Groups that both keys are in. */
     int common = 0;
     for (int i = 0; previous[i] && previous[i] == key[i]; i++) common += previous[i] == '.';
-    for (int depth = count_of(previous, '.'); depth > common; depth--) {
+    for (int depth = count_of(previous, '.'); depth > common; depth--)
         ht_text_add(out, "%*s};\n", 4 * (depth - 1), "");
-    }
     const char *name = key;
     for (int depth = 0; depth < count_of(key, '.'); depth++) {
         int length = (int)strcspn(name, ".");
-        if (depth >= common) {
+        if (depth >= common)
             ht_text_add(out, "%s%*s%.*s = {\n", depth ? "" : "\n", 4 * depth, "", length, name);
-        }
         name += length + 1;
     }
 }

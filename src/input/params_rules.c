@@ -141,8 +141,7 @@ static const char *const receiver_keys[] = {[HT_RECEIVER_POINT] = "position",
 enum { TYPES = 16 }; /* at most */
 
 static const struct ht_shot_given *shot_of(const struct ht_params *p, int group) {
-    const struct ht_shot_given *shots = p->shots.group;
-    return &shots[group - 1];
+    return (const struct ht_shot_given *)p->shots.group + group - 1;
 }
 
 #define SHOT(bad, name, ...) REFUSE(bad, p, HT_KEY("sources.%d.%s", group, name), __VA_ARGS__)
@@ -307,10 +306,9 @@ static enum ht_err check_survey(const struct ht_params *params) {
 /* ---- slices: one of output.picture, or those of a list ---- */
 
 bool ht_params_slice(const struct ht_params *params, int index, struct ht_slice_given *out) {
-    const struct ht_slice_given *slices = params->output.picture.slices.group;
     const int count = params->output.picture.slices.count;
     if (index < count) {
-        *out = slices[index];
+        *out = ((const struct ht_slice_given *)params->output.picture.slices.group)[index];
         return true;
     }
     *out = (struct ht_slice_given){.plane = params->output.picture.plane,

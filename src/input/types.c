@@ -51,8 +51,7 @@ static bool all_of(const struct ht_setting *setting, enum ht_scalar_kind kind, i
     if (setting->count < least || setting->count > most) return false;
     for (int i = 0; i < setting->count; i++) {
         enum ht_scalar_kind is = setting->item[i].kind;
-        bool number = kind == HT_SCALAR_REAL && is == HT_SCALAR_INT;
-        if (is != kind && !number) return false;
+        if (is != kind && (kind != HT_SCALAR_REAL || is != HT_SCALAR_INT)) return false;
     }
     return true;
 }
@@ -267,8 +266,7 @@ enum ht_err ht_option_store(struct ht_params *params, void *base, const struct h
 /* For the option at to->at, which is its own base then. */
 static enum ht_err visit_default(void *data, const struct ht_setting *setting) {
     const struct target *to = data;
-    char *base = (char *)to->at - to->option->offset;
-    return ht_option_store(to->params, base, to->option, setting);
+    return ht_option_store(to->params, (char *)to->at - to->option->offset, to->option, setting);
 }
 
 enum ht_err ht_option_set_default(struct ht_params *params, void *base,

@@ -11,20 +11,15 @@ static void add_value(struct ht_json *json, const struct ht_member *m) {
         ht_text_add_quoted(&json->text, m->name, true);
         ht_text_add(&json->text, ": ");
     }
-    switch (m->kind) {
-    case HT_JSON_NUMBER:
+    if (m->kind == HT_JSON_NUMBER)
         ht_text_add_real(&json->text, 6, m->number);
-        break;
-    case HT_JSON_INTEGER:
+    else if (m->kind == HT_JSON_INTEGER)
         ht_text_add(&json->text, "%lld", (long long)m->integer);
-        break;
-    case HT_JSON_BOOL:
+    else if (m->kind == HT_JSON_BOOL)
         ht_text_add(&json->text, m->integer ? "true" : "false");
-        break;
-    case HT_JSON_TEXT:
+    else if (m->kind == HT_JSON_TEXT)
         ht_text_add_quoted(&json->text, m->text, true);
-        break;
-    default:
+    else {
         json->depth += m->kind == HT_JSON_OPEN ? 1 : -1;
         ht_text_add(&json->text, json->depth == 0 ? "%c\n" : "%c", (int)m->integer);
     }

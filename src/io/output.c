@@ -379,8 +379,8 @@ enum ht_err ht_output_check(const struct ht_params *params, const struct ht_medi
     HT_ENDED(free_listing) struct listing list = {0};
     TRY(check(&output));
     /* Refuses when the run would write a file that it reads. Changes nothing. */
-    const bool writes = ht_comm_rank(medium->grid->slab.comm) == 0;
-    return writes && params->resume.from == NULL ? make_listing(params, &list) : HT_OK;
+    if (ht_comm_rank(medium->grid->slab.comm) > 0 || params->resume.from != NULL) return HT_OK;
+    return make_listing(params, &list);
 }
 
 enum ht_err ht_output_create(const struct ht_params *params, const struct ht_medium *medium,
@@ -709,9 +709,8 @@ enum ht_err ht_output_archive(struct ht_output *output, struct ht_archive *archi
 }
 
 enum ht_err ht_output_summary(struct ht_output *output, const char *json) {
-    const char *directory = output->params->output.directory;
-    return HT_BY_FIRST(output->comm,
-                       ht_file_write_in(directory, HT_SUMMARY_NAME, json, strlen(json)));
+    return HT_BY_FIRST(output->comm, ht_file_write_in(output->params->output.directory,
+                                                      HT_SUMMARY_NAME, json, strlen(json)));
 }
 
 void ht_output_report(const struct ht_output *output, struct ht_facts *f) {

@@ -413,10 +413,9 @@ static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file, co
 
 static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
     const struct ht_grid *grid = &m->output.grid;
-    const struct ht_system *system = m->output.medium->eq->system;
     char name[32];
     TRY(ht_planes_describe(m->output.params, grid, file));
-    for (int p = 0; p < system->nparameters; p++)
+    for (int p = 0; p < m->output.medium->eq->system->nparameters; p++)
         if (find_name(m->output.medium, p, name)) TRY(write_parameter(m, file, name));
     const struct ht_places *at = &m->places;
     TRY(ht_positions_write(file, "sources", grid->dims, at->sources, at->x));

@@ -59,8 +59,7 @@ uint32_t ht_colour_rising(double value) {
 
 double ht_plot_largest(const struct ht_picture *picture) {
     double largest = 0.0;
-    int64_t count = picture->width * picture->height;
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; i < picture->width * picture->height; i++)
         if (isfinite(picture->values[i])) largest = fmax(largest, fabs(picture->values[i]));
     return largest;
 }

@@ -12,8 +12,8 @@ static enum ht_err snapshots_archive(void *context, HT_UNUSED struct ht_run *run
 }
 
 struct ht_observer ht_observe_snapshots(const struct ht_params *params, struct ht_output *output) {
-    unsigned coefs = params->output.coefficients ? HT_NEED_COEFS : 0;
-    unsigned needs = HT_NEED_JUDGED | HT_NEED_NODAL | coefs;
+    unsigned needs = HT_NEED_JUDGED | HT_NEED_NODAL;
+    if (params->output.coefficients) needs |= HT_NEED_COEFS;
     return (struct ht_observer){.name = "snapshots",
                                 .context = output,
                                 .needs = params->output.snapshots ? needs : 0,

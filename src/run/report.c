@@ -78,9 +78,8 @@ static void add_ranks(const struct ht_simulation *sim, struct ht_text *text) {
         least = ht_least(least, sim->planes[r]);
         most = ht_most(most, sim->planes[r]);
     }
-    ht_text_add(text, "\n  slabs     %lld ", (long long)least);
-    if (least < most) ht_text_add(text, "to %lld ", (long long)most);
-    ht_text_add(text, "planes%s, halo depth %d, halo precision %s\n", least < most ? "" : " each",
+    ht_text_add(text, "\n  slabs     %lld %s, halo depth %d, halo precision %s\n", (long long)least,
+                least < most ? HT_KEY("to %lld planes", (long long)most) : "planes each",
                 sim->plan->problem.halo.depth,
                 HT_WORD(HALO_PRECISION, sim->plan->problem.halo.precision));
 }
@@ -239,8 +238,7 @@ static void add_thicknesses(const struct ht_layers *layers, struct ht_text *text
  * each layer at a point u, the modulus, d, two memories, and the results of these and u; of a
  * sponge u and d, read and written. */
 static double layer_share(const struct ht_plan *plan) {
-    const bool sponge = plan->layers.type == HT_ABSORBING_SPONGE;
-    const double inner = 5, words = sponge ? 4 : 9;
+    const double inner = 5, words = plan->layers.type == HT_ABSORBING_SPONGE ? 4 : 9;
     double layers = 0;
     for (int n = 0; n < 6; n++) {
         const struct ht_layer *layer = &plan->layers.side[n / 2][n % 2];
@@ -283,20 +281,16 @@ static void add_mixing(const struct ht_plan *plan, struct ht_facts *f) {
 
 static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_layers *layers = sim->plan->problem.layers;
-    struct ht_text *text = &f->text;
     if (layers == NULL) return;
     const char *type = HT_WORD(ABSORBING, layers->type);
     ht_fact(f, HT_TEXT("absorbing", type), HT_INT("absorbing_bytes", sim->budget.layers));
-    ht_text_add(text, "  absorbing %s", type);
-    add_thicknesses(layers, text);
-    if (layers->type == HT_ABSORBING_CPML)
-        ht_text_add(text, "%s",
-                    layers->profile_degree == 0   ? ""
-                    : layers->profile_degree == 2 ? "; quadratic about a node"
-                                                  : "; cubic about a node");
+    ht_say(f, "  absorbing %s", type);
+    add_thicknesses(layers, &f->text);
+    if (layers->type == HT_ABSORBING_CPML && layers->profile_degree != 0)
+        ht_say(f, "; %s about a node", layers->profile_degree == 2 ? "quadratic" : "cubic");
     if (sim->plan->grid.order == 0 || layers->type == HT_ABSORBING_CPML)
-        ht_text_add(text, "; the medium is constant along their normals");
-    ht_text_add(text, "\n");
+        ht_say(f, "; the medium is constant along their normals");
+    ht_say(f, "\n");
     add_reflection(sim->plan, f);
     add_mixing(sim->plan, f);
     const double part = 0.01, longest = ht_plan_layer_longest(sim->plan, part);
@@ -324,10 +318,10 @@ static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
         ht_fact(f, HT_NUMS("absorbing_reflection_of_thickness_db", 3, whole));
         return;
     }
-    ht_text_add(text, "            %s of memory", HT_BYTES(sim->budget.layers));
+    ht_say(f, "            %s of memory", HT_BYTES(sim->budget.layers));
     if (sim->plan->problem.second != NULL)
-        ht_text_add(text, ", %.2g %% of the memory traffic", 100 * layer_share(sim->plan));
-    ht_text_add(text, "\n");
+        ht_say(f, ", %.2g %% of the memory traffic", 100 * layer_share(sim->plan));
+    ht_say(f, "\n");
 }
 
 static void add_kernels(const struct ht_simulation *sim, struct ht_facts *f) {
@@ -433,7 +427,6 @@ static void add_shots(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_plan *plan = sim->plan;
     const struct ht_shots *shots = plan->shots;
     struct ht_shot_bytes bytes;
-    struct ht_text *text = &f->text;
     int points = 0, other[32] = {0}; /* of types that are not made of points */
     if (shots == NULL) return;
     HT_EACH_SHOT(shot, shots) {
@@ -442,17 +435,16 @@ static void add_shots(const struct ht_simulation *sim, struct ht_facts *f) {
         else
             other[shot->type - ht_source_types]++;
     }
-    ht_text_add(text, "  sources   %d", shots->count);
-    if (points > 0) ht_text_add(text, " at %d point%s", points, points > 1 ? "s" : "");
+    ht_say(f, "  sources   %d", shots->count);
+    if (points > 0) ht_say(f, " at %d point%s", points, points > 1 ? "s" : "");
     for (int t = 0; ht_source_types[t].word != NULL; t++)
-        if (other[t] > 0) ht_text_add(text, ", %d of type %s", other[t], ht_source_types[t].word);
-    ht_text_add(text,
-                ", until %.4g; frequencies up to %.4g, %.3g %s per wavelength there of %.2g needed",
-                shots->end, shots->highest, ht_plan_shot_points(plan),
-                plan->duhamel != NULL ? "cells" : "points", ht_plan_needed_points(plan));
+        if (other[t] > 0) ht_say(f, ", %d of type %s", other[t], ht_source_types[t].word);
+    ht_say(f, ", until %.4g; frequencies up to %.4g, %.3g %s per wavelength there of %.2g needed",
+           shots->end, shots->highest, ht_plan_shot_points(plan),
+           plan->duhamel != NULL ? "cells" : "points", ht_plan_needed_points(plan));
     if (ht_plan_shot_bytes(plan, sim->tuning.fp64, &bytes) == HT_OK && bytes.device > 0)
-        ht_text_add(text, "; at most %s on the device", HT_BYTES(bytes.device));
-    ht_text_add(text, "\n");
+        ht_say(f, "; at most %s on the device", HT_BYTES(bytes.device));
+    ht_say(f, "\n");
     ht_fact(f, HT_INT("sources", shots->count), HT_NUM("sources_highest_frequency", shots->highest),
             HT_NUM("sources_points_per_wavelength", ht_plan_shot_points(plan)));
     struct ht_quality_band band;

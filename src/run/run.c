@@ -215,8 +215,6 @@ static enum ht_err begin_all(struct loop *l) {
 
 enum ht_err ht_run_execute(struct ht_run *run, int count, const struct ht_observer *observer) {
     struct loop l = {.run = run, .count = count, .observer = observer, .batch = 1};
-    REQUIRE(count <= HT_MAX_OBSERVERS, HT_ERR_INTERNAL, "%d observers of a run: at most %d", count,
-            HT_MAX_OBSERVERS);
     enum ht_err err = begin_all(&l);
     if (err == HT_OK) {
         err = take_steps(&l);

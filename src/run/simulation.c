@@ -7,12 +7,11 @@
 #include <unistd.h>
 
 static double host_memory(void) {
-    const double unknown = 1024.0 * 1024 * 1024 * 1024;
 #ifdef _SC_PHYS_PAGES
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     if (pages > 0 && size > 0) return (double)pages * (double)size;
 #endif
-    return unknown;
+    return 1024.0 * 1024 * 1024 * 1024; /* unknown */
 }
 
 /* A missing device becomes a failure only when one is needed. */
@@ -296,8 +295,7 @@ static enum ht_err refuse_memory(struct ht_simulation *sim, double bytes, double
 /* Values per cell of both grids. */
 static double values_of(const struct ht_params *params, const struct ht_scheme *scheme,
                         const struct ht_equations *eq) {
-    const int given = params->grid.order;
-    const int order = given > 0 ? given : scheme->usual_order;
+    const int order = params->grid.order > 0 ? params->grid.order : scheme->usual_order;
     struct ht_form form = {0};
     if (scheme->form(eq, &form) != NULL) return INFINITY;
     double values = 0;
@@ -315,14 +313,14 @@ static enum ht_err check_cells(struct ht_simulation *sim) {
     const struct ht_system *system = ht_system_find(params->system);
     if (system == NULL || sim->info.memory <= 0) return HT_OK;
     struct ht_equations eq = ht_equations_make(system, params->grid.dims);
-    bool fp64 = sim->oracle || params->device.precision == HT_DOUBLE;
     const double memory = (double)sim->info.memory;
     /* The least of the schemes that may be chosen. */
     double least = INFINITY;
     for (int s = 0; s < ht_scheme_count(); s++)
         if (params->time.scheme == HT_SCHEME_AUTO || s == (int)params->time.scheme)
             least = fmin(least, values_of(params, ht_scheme_at(s), &eq));
-    double bytes = (isfinite(least) ? least : 0) * ht_real_size(fp64) * sharers(sim) / sim->ranks;
+    double bytes = (isfinite(least) ? least : 0) * ht_real_size(ht_in_double(params)) *
+                   sharers(sim) / sim->ranks;
     for (int k = 0; k < params->grid.dims; k++) bytes *= (double)params->grid.cells[k];
     if (bytes > memory)
         return refuse_memory(sim, bytes, memory, ": take fewer cells or a lower grid.order");

@@ -133,8 +133,8 @@ import snapshots, traces
 from plot import SIGNED
 with open(sys.argv[2] + "/src/io/plot.c", encoding="utf-8") as file:
     table = re.search(r"anchors\[LAST \+ 1\] = \{(.*?)\};", file.read(), re.S).group(1)
-assert SIGNED == tuple(tuple(map(int, c)) for c in
-                       re.findall(r"\{(\d+), (\d+), (\d+)\}", table)), "colours"
+assert SIGNED == tuple(tuple(int(part, 16) for part in c) for c in
+                       re.findall(r"0x(..)(..)(..)", table)), "colours"
 with h5py.File("ten/traces.h5") as file:
     at = file["receivers-1/position"][:]
 lines = traces.lines_of(at)
