@@ -41,7 +41,7 @@ HT_TOOL_KERNEL ht_fd_correlate(struct ht_fd_args s, const real sign,
                                HT_GLOBAL real *b1, HT_GLOBAL real *b2, HT_GLOBAL real *b3
 #endif
 ) {
-    HT_EACH_IN_PIECE(at) {
+    HT_EACH_IN_PIECE(&s, at) {
         real sum = fma(sign * e[at], d[at], m[at]);
 #if HT_FD_TERMS > 1
         sum = fma(12 * (o[at] - q[at]), w[at] - u[at], sum);

@@ -19,16 +19,10 @@ HT_FD_ENTRY(ht_fd_update_apart, HT_FD_APART)
 HT_FD_ENTRY(ht_fd_stage, HT_FD_STAGE)
 HT_FD_ENTRY(ht_fd_update_alone, HT_FD_ALONE)
 
-/* p = p + factor d. Groups as in fd_plain.cl, of HT_FD_PIECE nodes of a row. */
-HT_TOOL_KERNEL ht_fd_advance(struct ht_fd_args s, real factor, HT_INPUT(real) d,
-                             HT_OUTPUT(real) p) {
-    const long groups = (s.end[0] - s.begin[0] + HT_FD_PIECE - 1) / HT_FD_PIECE;
-    const long first = s.begin[0] + HT_GROUP_1() % groups * HT_FD_PIECE;
-    const long last = first + HT_FD_PIECE < s.end[0] ? first + HT_FD_PIECE : s.end[0];
-    const long i2 = s.begin[1] + HT_GROUP_1() / groups;
-    const long row = (s.begin[2] + HT_GROUP_3()) * s.plane + i2 * s.row;
-    for (long i1 = first + HT_ITEM(); i1 < last; i1 += HT_TOOL_ITEMS)
-        p[row + i1] = fma(factor, d[row + i1], p[row + i1]);
+/* p = p + factor d, or p + factor. d may be p. */
+HT_TOOL_KERNEL ht_fd_advance(struct ht_fd_args s, real factor, int alone, HT_GLOBAL const real *d,
+                             HT_GLOBAL real *p) {
+    HT_EACH_IN_PIECE(&s, at) p[at] = fma(factor, alone ? (real)1 : d[at], p[at]);
 }
 #endif
 #endif

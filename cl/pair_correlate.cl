@@ -30,7 +30,7 @@ HT_INLINE void ht_pair_parts(real x[HT_PAIR_FIELDS]) {
 
 HT_TOOL_KERNEL ht_pair_correlate(struct ht_fd_args s, const int lit HT_PAIR_EACH(HT_PAIR_FIELD),
                                  HT_OUTPUT(real) light HT_PAIR_EACH_PAIR(HT_PAIR_SUM)) {
-    HT_EACH_IN_PIECE(at) {
+    HT_EACH_IN_PIECE(&s, at) {
         real q[HT_PAIR_FIELDS], d[HT_PAIR_FIELDS], squares = 0;
         HT_PAIR_EACH(HT_PAIR_GET)
         HT_UNROLLED(i, HT_PAIR_FIELDS) squares = fma(d[i], d[i], squares);

@@ -188,11 +188,3 @@ HT_TOOL_KERNEL ht_sums(struct ht_sum_args s, const ht_wide level, HT_INPUT(real)
             results[(s.slot + m3 * s.groups + HT_GROUP_1()) * HT_SUM_ENTRIES + i] = own[i];
     }
 }
-
-/* x += shift at the nodes of the box, of which groups take whole rows. */
-HT_TOOL_KERNEL ht_shift(struct ht_sum_args s, const real shift, HT_OUTPUT(real) x) {
-    for (long m2 = HT_GROUP_1(); m2 < s.count[1]; m2 += s.groups) {
-        const long start = s.begin + HT_GROUP_2() * s.plane + m2 * s.row;
-        for (long m1 = HT_ITEM(); m1 < s.count[0]; m1 += HT_TOOL_ITEMS) x[start + m1] += shift;
-    }
-}

@@ -85,8 +85,7 @@ struct ht_fd_work {
         HT_FD_ADD,     /* out = u + L u */
         HT_FD_STEP,    /* d += L u, then out = p + d, which may be p where u is not; out NULL: d
                           alone */
-        HT_FD_ADVANCE, /* p += factor d */
-        HT_FD_SHIFT,   /* u += factor: by ht_sums_shift */
+        HT_FD_ADVANCE, /* p += factor d; d NULL: p += factor */
         HT_FD_ABSORB,  /* of ht_fd_layer_launch, as the next one */
         HT_FD_SQUARES
     } operation;

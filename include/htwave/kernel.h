@@ -162,8 +162,8 @@ struct ht_variant {
     const char *(*refuses)(const struct ht_spec *spec);
     /* Where "auto" takes it; NULL: wherever it applies. */
     bool (*pays)(const struct ht_spec *spec);
-    /* Shape for a spec that the variant does not refuse, as ht_variant_shape. On entry out has one
-     * row, one work-item and the planes of the tuning. */
+    /* Shape for a spec that the variant does not refuse, as ht_variant_shape, which judges its
+     * local memory. On entry out has one row, one work-item and the planes of the tuning. */
     enum ht_err (*shape)(const struct ht_tuning *tuning, const struct ht_spec *spec,
                          const struct ht_device_info *info, struct ht_shape *out);
     /* Work of kernel 0 or 1, which must exist; `bytes` is a number of values. */
@@ -253,8 +253,6 @@ enum ht_step_part { HT_PART_INTERIOR, HT_PART_BOUNDARY };
 HT_CHECKED enum ht_err ht_step_launch(struct ht_tool *step, enum ht_step_part part,
                                       const struct ht_step_args *args,
                                       const struct ht_step_buffers *buffers);
-/* Adds the device seconds since the last call to seconds[kernel]. */
-void ht_step_add_seconds(struct ht_tool *step, double seconds[2]);
 
 /* The device's limits: copy bandwidth (bytes read + written per second) and fused multiply-adds per
  * second in the precision asked for. Measured, and kept in its cache; anew: not taken from there.

@@ -12,8 +12,9 @@ const char *ht_tool_text(const struct ht_tool *tool);
 /* Compiles it, if that is not done; else the first launch does. */
 HT_CHECKED enum ht_err ht_tool_build(struct ht_tool *tool);
 bool ht_tool_cached(const struct ht_tool *tool);
-/* Device seconds of all launches since the last call. NULL: 0. */
-double ht_tool_seconds(struct ht_tool *tool);
+/* Adds the device seconds of all launches since the last call: [1] of the second kernel, [0] of all
+ * others. NULL: 0. */
+void ht_tool_add_seconds(struct ht_tool *tool, double seconds[2]);
 /* Of the launches for a part of a step so far; a tool that knows no parts has all in the interior.
  * NULL: 0. */
 double ht_tool_total(const struct ht_tool *tool, enum ht_step_part part);
@@ -204,6 +205,3 @@ HT_CHECKED enum ht_err ht_sums_create(struct ht_device *device, const struct ht_
  * precision (|x| < 1e19), else sum is infinite. */
 HT_CHECKED enum ht_err ht_sums_run(struct ht_tool *sums, int count, const struct ht_sum_item *items,
                                    bool each, struct ht_measure *out);
-/* x += shift at the nodes of an item's box. */
-HT_CHECKED enum ht_err ht_sums_shift(struct ht_tool *sums, const struct ht_sum_item *item,
-                                     double shift);

@@ -18,9 +18,7 @@ struct row {
     char why[160]; /* "" if no error */
     struct ht_shape shape;
     double fields;        /* stored fields, mean of both grids */
-    double seconds, best; /* per half step: median, least */
-    int timed;
-    double joules;        /* per half step; NaN: unknown */
+    struct ht_rate rate;  /* of a kernel alone: its median, no joules */
     double verified;      /* worst difference over its bound */
     struct ht_cost cost;  /* per cell, of the variant */
     struct ht_cost least; /* per cell, of the method */
@@ -155,7 +153,7 @@ static double cells_of(const struct row *row) {
 }
 
 static double rate_of(const struct row *row) {
-    return cells_of(row) / row->seconds;
+    return cells_of(row) / row->rate.median;
 }
 
 static double unknowns_of(const struct row *row) {
@@ -177,17 +175,17 @@ static const char head[] =
     "unknowns/s  GFLOP/s    GB/s % limit   nJ/cell    check\n";
 
 static void print_row(const struct row *row, struct ht_text *text) {
-    const char *joules =
-        isfinite(row->joules) ? HT_KEY("%.4g", 1e9 * row->joules / cells_of(row)) : "-";
+    const double joules = row->rate.joules;
+    const char *nano = isfinite(joules) ? HT_KEY("%.4g", 1e9 * joules / cells_of(row)) : "-";
     ht_text_add(text,
                 "%-9s %-8s %-2d %-2d %-3d %-21s %-6s %-7s %6lld %9.4g %10.4g %10.4g %8.4g %7.4g "
                 "%7.2g %9s %8.2g\n",
                 row->system->name, row->scheme->name, row->dims, row->order, row->stages,
                 kernel_of(row), ht_real_name(row->tuning.fp64),
                 row->density ? "density" : ht_layout_name(row->tuning.block), (long long)row->side,
-                1e3 * row->seconds, rate_of(row), unknowns_of(row) * rate_of(row),
+                1e3 * row->rate.median, rate_of(row), unknowns_of(row) * rate_of(row),
                 2e-9 * row->cost.fma * rate_of(row), 1e-9 * row->cost.bytes * rate_of(row),
-                100 * row->fraction, joules, row->verified);
+                100 * row->fraction, nano, row->verified);
 }
 
 static enum ht_err measure_row(const struct bench *bench, struct row *row) {
@@ -196,7 +194,7 @@ static enum ht_err measure_row(const struct bench *bench, struct row *row) {
     struct ht_part plain, test;
     HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     const struct ht_spec spec = spec_of(row, &eq, &plain);
-    row->joules = row->verified = NAN;
+    row->rate.joules = row->verified = NAN;
     row->stages = spec.stages;
     /* Cells per axis such that a half step is short enough at 2 % of the device's rate, the rate of
      * slow kernels. */
@@ -220,13 +218,12 @@ static enum ht_err measure_row(const struct bench *bench, struct row *row) {
                                .least = gpu ? 7 : 3,
                                .seconds = gpu ? 0.1 : 0.3,
                                .joules_of = gpu ? 0.5 : 0};
-    struct ht_rate rate;
     TRY(ht_selfcheck(&test.problem, bench->device, &kernels, &row->verified));
-    TRY(ht_rate_measure(&test, bench->device, &kernels, &effort, &rate));
-    row->seconds = row->kernel < 0 ? rate.median : rate.kernel[row->kernel];
-    row->best = row->kernel < 0 ? rate.best : row->seconds;
-    row->timed = rate.timed;
-    row->joules = row->kernel < 0 ? rate.joules : NAN;
+    TRY(ht_rate_measure(&test, bench->device, &kernels, &effort, &row->rate));
+    if (row->kernel >= 0) {
+        row->rate.median = row->rate.best = row->rate.kernel[row->kernel];
+        row->rate.joules = NAN;
+    }
     const struct ht_limits *limits = &all[spec.fp64];
     row->cost = ht_variant_cost(row->tuning.variant, &spec, row->kernel);
     row->least = ht_cost_minimum(&spec, spec.stages);
@@ -290,9 +287,9 @@ static int columns_of(const struct row *r, struct ht_member *v) {
         HT_NUM("planes_per_group", r->shape.planes),
         HT_NUM("lanes", r->shape.group_size),
         HT_NUM("side", (double)r->side),
-        HT_NUM("ms", 1e3 * known * r->seconds),
-        HT_NUM("ms_best", 1e3 * known * r->best),
-        HT_NUM("steps_timed", r->timed),
+        HT_NUM("ms", 1e3 * known * r->rate.median),
+        HT_NUM("ms_best", 1e3 * known * r->rate.best),
+        HT_NUM("steps_timed", r->rate.timed),
         HT_NUM("cell_half_steps_per_s", rate),
         HT_NUM("unknowns_per_s", unknowns_of(r) * rate),
         HT_NUM("fma_per_cell", r->cost.fma),
@@ -300,7 +297,7 @@ static int columns_of(const struct row *r, struct ht_member *v) {
         HT_NUM("gflops", 2e-9 * r->cost.fma * rate),
         HT_NUM("gbytes_per_s", 1e-9 * r->cost.bytes * rate),
         HT_NUM("limit_fraction", known * r->fraction),
-        HT_NUM("joules_per_half_step", known * r->joules),
+        HT_NUM("joules_per_half_step", known * r->rate.joules),
         HT_NUM("verified_ratio", known * r->verified),
         HT_NUM("largest_cfl", known * ht_scheme_cfl(r->scheme, &eq, r->order, r->stages)),
         HT_TEXT("note", r->why[0] ? r->why : NULL)};

@@ -8,24 +8,21 @@ static enum ht_err device_ghosts(struct ht_fd_engine *e, const struct ht_fd_box 
     return ht_fd_ghosts_fill(e->kernels->ghosts[0], box, sides, u);
 }
 
-static struct ht_sum_item item_of(const struct ht_fd_box *box, struct ht_buffer *x) {
-    struct ht_sum_item item = {.x = x, .row = box->row, .plane = box->plane};
-    memcpy(item.box.begin, box->begin, sizeof item.box.begin);
-    memcpy(item.box.end, box->end, sizeof item.box.end);
-    return item;
-}
-
 static enum ht_err device_sums(struct ht_fd_engine *e, const struct ht_fd_part *part,
                                struct ht_buffer *x, struct ht_buffer *y, struct ht_buffer *a,
                                double level, struct ht_measure *out) {
-    struct ht_sum_item item = item_of(&part->box, x);
-    item.y = y;
-    item.a = a;
-    item.level = level;
+    struct ht_sum_item item = {.x = x,
+                               .y = y,
+                               .a = a,
+                               .level = level,
+                               .weights = part->ends.weights,
+                               .coefs = part->ends.count,
+                               .points = 1,
+                               .row = part->box.row,
+                               .plane = part->box.plane};
+    memcpy(item.box.begin, part->box.begin, sizeof item.box.begin);
+    memcpy(item.box.end, part->box.end, sizeof item.box.end);
     memcpy(item.half, part->ends.half, sizeof item.half);
-    item.weights = part->ends.weights;
-    item.coefs = part->ends.count;
-    item.points = 1;
     return ht_sums_run(e->kernels->sums, 1, &item, true, out);
 }
 
@@ -46,10 +43,6 @@ static enum ht_err device_correlate(struct ht_fd_engine *e, const struct ht_fd_p
 
 static enum ht_err device_work(struct ht_fd_engine *e, const struct ht_fd_work *w) {
     const struct ht_kernels *k = e->kernels;
-    if (w->operation == HT_FD_SHIFT) {
-        const struct ht_sum_item item = item_of(&w->box, w->u);
-        return ht_sums_shift(k->sums, &item, w->factor);
-    }
     if (w->operation >= HT_FD_ABSORB) return ht_fd_layer_launch(k->fd_layers, w);
     /* A step may be taken with the layers. */
     return w->layers != NULL && ht_fd_layers_step(k->fd_layers) ? HT_OK : ht_fd_launch(k->fd, w);

@@ -147,10 +147,8 @@ static void work_at(const struct ht_fd_engine *e, const struct ht_fd_work *w, in
         if (out != NULL) out[at] = magnitude(e, p[at]) + d[at];
         break;
     case HT_FD_ADVANCE:
-        p[at] = magnitude(e, p[at]) + magnitude(e, w->factor) * magnitude(e, d[at]);
-        break;
-    case HT_FD_SHIFT:
-        u[at] += w->factor;
+        if (d == NULL) p[at] += w->factor;
+        if (d != NULL) p[at] = magnitude(e, p[at]) + magnitude(e, w->factor) * magnitude(e, d[at]);
         break;
     case HT_FD_SQUARES:
         out[at] = all_squares(e, w, at);

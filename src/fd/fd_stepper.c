@@ -396,7 +396,7 @@ enum ht_err ht_fd_not_finite(const struct ht_fd_stepper *s, int field, double ti
 /* Planes beyond the slab are shifted as their owners do. */
 static enum ht_err shift(struct ht_fd_stepper *s, enum ht_fd_name name, double by) {
     struct ht_fd_work w = {
-        .operation = HT_FD_SHIFT, .box = s->box, .factor = by, .u = s->values[name]};
+        .operation = HT_FD_ADVANCE, .box = s->box, .factor = by, .p = s->values[name]};
     if (s->r.partition.neighbour[0]) w.box.begin[2] -= s->r.state.valid.of[name][0];
     if (s->r.partition.neighbour[1]) w.box.end[2] += s->r.state.valid.of[name][1];
     return s->engine.ops->work(&s->engine, &w);
@@ -633,8 +633,7 @@ static enum ht_err find_mass(struct ht_fd_stepper *s) {
         for (int side = 0; side < 2; side++)
             s->closed = s->closed && s->problem.grid->wall[k][side] >= 0;
     if (!s->closed) return HT_OK;
-    const struct ht_fd_work one = {.operation = HT_FD_SHIFT, .box = s->box, .factor = 1, .u = s->z};
-    TRY(s->engine.ops->work(&s->engine, &one));
+    TRY(ht_fd_advance_own(s, 1, NULL, s->z));
     TRY(ht_fd_total(s, NULL, s->z, s->z, &sum));
     s->mass = sum.mean;
     return HT_OK;

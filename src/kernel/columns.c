@@ -40,17 +40,16 @@ static bool fit(const struct ht_variant *variant, const struct ht_sizes *z, int6
         else if (s->slabs > 1)
             s->slabs--;
         else
-            return false;
+            break;
     }
     s->local_bytes = local_values(variant, z, s) * element_size;
-    return true;
+    return s->local_bytes <= limit;
 }
 
 static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
                                 const struct ht_device_info *info, struct ht_shape *out) {
     const struct ht_variant *variant = tuning->variant;
     const struct ht_sizes z = ht_sizes_of(spec);
-    const int64_t limit = ht_local_limit(info);
     int cells = tuning->cells;
     int element_size = ht_real_size(spec->fp64), column = z.t1 * z.t2;
     REQUIRE(column <= info->max_group, HT_ERR_DEVICE,
@@ -63,10 +62,8 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
     bool chosen = cells > 0;
     int wanted = info->max_group < 128 ? (int)info->max_group : 128;
     out->cells = chosen ? cells : wanted > column ? wanted / column : 1;
-    while (!fit(variant, &z, limit, element_size, out)) {
-        if (chosen || out->cells == 1) return ht_local_too_little(spec, info, out->cells, limit);
+    while (!fit(variant, &z, ht_local_limit(info), element_size, out) && !chosen && out->cells > 1)
         out->cells /= 2;
-    }
     out->group_size = out->cells * column;
     return HT_OK;
 }

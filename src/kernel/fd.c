@@ -231,7 +231,7 @@ static int64_t groups_along_row(const struct kernels *k, const struct ht_fd_box 
 static void set_groups(const struct kernels *k, const struct ht_fd_box *box,
                        struct ht_fd_args *args, int64_t groups[3]) {
     const int last = k->spec.dims - 1;
-    groups[0] = ht_divide_up(ht_fd_extent(box, 0), k->tool.recipe.items) * ht_fd_extent(box, 1);
+    groups[0] = ht_divide_up(ht_fd_extent(box, 0), ROW_ITEMS) * ht_fd_extent(box, 1);
     groups[1] = 1;
     groups[2] = ht_fd_extent(box, 2);
     if (k->variant == &ht_variant_fd_plain) return;
@@ -280,10 +280,11 @@ static enum ht_err advance(struct ht_tool *tool, const struct ht_fd_work *w) {
     const int64_t groups[3] = {ht_divide_up(ht_fd_extent(&w->box, 0), ROW_ITEMS) *
                                    ht_fd_extent(&w->box, 1),
                                1, ht_fd_extent(&w->box, 2)};
+    const int alone = w->d == NULL;
     double factor = w->factor;
-    return ht_tool_launch(
-        tool, HT_PART_INTERIOR, ADVANCE, groups,
-        HT_ARGS(HT_VALUE(args), ht_tool_reals(tool, 1, &factor), HT_BUFFER(w->d), HT_BUFFER(w->p)));
+    return ht_tool_launch(tool, HT_PART_INTERIOR, ADVANCE, groups,
+                          HT_ARGS(HT_VALUE(args), ht_tool_reals(tool, 1, &factor), HT_VALUE(alone),
+                                  HT_BUFFER(alone ? w->p : w->d), HT_BUFFER(w->p)));
 }
 
 /* What a kernel does not use is still given. */
@@ -396,7 +397,7 @@ enum ht_err ht_fd_products_create(struct ht_device *device, const struct ht_fd_s
                    {"FD_PIECE", PIECE},
                    {"PAIR_FIELDS", fields}},
         .file = {"fd_args.h", "fd_pieces.cl", fields > 0 ? "pair_correlate.cl" : "fd_correlate.cl"},
-        .entry = {fields > 0 ? "ht_pair_correlate" : "ht_fd_correlate", "ht_fd_copy"},
+        .entry = {fields > 0 ? "ht_pair_correlate" : "ht_fd_correlate", "ht_copy_array"},
         .now = true};
     const struct products own = {.spec = *spec, .weights = ht_fd_weights(2 * spec->radius)};
     return ht_tool_create(device, &recipe, &own, sizeof own, out);
@@ -523,7 +524,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
 }
 
 #define FILES(...) \
-    { "fd_args.h", "fd_sizes.h", "fd_common.cl", __VA_ARGS__, "fd_entries.cl" }
+    { "fd_args.h", "fd_sizes.h", "fd_common.cl", "fd_pieces.cl", __VA_ARGS__, "fd_entries.cl" }
 
 #define OF_DIFFERENCES                                                       \
     .differences = true, .shape = choose_shape, .cost = ht_cost_differences, \

@@ -36,7 +36,6 @@ static enum ht_err vector_shape(const struct ht_tuning *tuning, const struct ht_
     while (tuning->cells == 0 && out->cells > 1 && vector_bytes(spec, out->cells) > limit)
         out->cells /= 2;
     out->local_bytes = vector_bytes(spec, out->cells);
-    if (out->local_bytes > limit) return ht_local_too_little(spec, info, out->cells, limit);
     return HT_OK;
 }
 
@@ -71,7 +70,7 @@ static void complete(const struct ht_spec *spec, const int rows[8], struct ht_sh
 }
 
 /* Reduces optional sizes until the arrays fit local memory. */
-static bool fit(const struct ht_tuning *tuning, const struct ht_spec *spec, const int rows[8],
+static void fit(const struct ht_tuning *tuning, const struct ht_spec *spec, const int rows[8],
                 int64_t limit, struct ht_shape *s) {
     complete(spec, rows, s);
     s->roll = spec->eq->dims == 3;
@@ -86,24 +85,21 @@ static bool fit(const struct ht_tuning *tuning, const struct ht_spec *spec, cons
         else if (s->cells > 1 && tuning->cells == 0)
             s->cells /= 2;
         else
-            return false;
+            break;
         complete(spec, rows, s);
     }
     s->local_bytes = local_bytes(spec, s, rows);
-    return true;
 }
 
 static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
                                 const struct ht_device_info *info, struct ht_shape *out) {
-    const int64_t limit = ht_vector_limit(info);
     int rows[8], dims = spec->eq->dims;
     ht_blocks_rows(spec, rows);
     TRY(ht_vector_cells(tuning, spec, info, &out->cells));
     out->rows = dims < 2 ? 1 : tuning->rows > 0 ? tuning->rows : 2;
     /* Long marches reuse faces; with short ones neighbours stay in cache. */
     if (out->planes == 0 && dims == 3) out->planes = 8;
-    if (!fit(tuning, spec, rows, limit, out))
-        return ht_local_too_little(spec, info, out->cells, limit);
+    fit(tuning, spec, rows, ht_vector_limit(info), out);
     return HT_OK;
 }
 

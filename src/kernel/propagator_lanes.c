@@ -48,8 +48,6 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
     out->registers = info->greedy ? 0 : 128;
     out->local_bytes = (int64_t)MOST_STAGES * spec->block * element_size *
                        ht_tile_nodes(dims, out->cells + 1, out->rows);
-    if (out->local_bytes > ht_local_limit(info))
-        return ht_local_too_little(spec, info, 0, ht_local_limit(info));
     return HT_OK;
 }
 

@@ -32,8 +32,6 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
     out->chunk = own;
     while (out->chunk > 1 && local_bytes(spec, out, own) > ht_local_limit(info)) out->chunk--;
     out->local_bytes = local_bytes(spec, out, own);
-    if (out->local_bytes > ht_local_limit(info))
-        return ht_local_too_little(spec, info, out->cells, ht_local_limit(info));
     return HT_OK;
 }
 

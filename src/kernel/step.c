@@ -281,10 +281,3 @@ enum ht_err ht_step_launch(struct ht_tool *tool, enum ht_step_part part,
     }
     return HT_OK;
 }
-
-void ht_step_add_seconds(struct ht_tool *step, double seconds[2]) {
-    for (int i = 0; i < 6; i++) {
-        struct ht_kernel *kernel = step->kernel[i / 3][i % 3];
-        if (kernel != NULL) seconds[i % 3 == 1] += ht_kernel_seconds(kernel);
-    }
-}

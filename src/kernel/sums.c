@@ -7,7 +7,6 @@
 enum { LANES = 128, FEW_GROUPS = 8, MANY_GROUPS = 512, ENTRIES = 8 };
 /* Places of the one work-item of a group on a CPU: vectors of doubles. */
 enum { WIDTH = 16 };
-enum { SUMS, SHIFT };      /* entries */
 enum { WEIGHTS, RESULTS }; /* buffers */
 
 struct sums {
@@ -30,7 +29,7 @@ enum ht_err ht_sums_create(struct ht_device *device, const struct ht_spec *spec,
                                                 {"SUM_CLOSED", closed},
                                                 {"SUM_WIDTH", gpu ? 1 : WIDTH}},
                                      .file = {"layout.h", "tool_args.h", "sums.cl"},
-                                     .entry = {[SUMS] = "ht_sums", [SHIFT] = "ht_shift"}};
+                                     .entry = {"ht_sums"}};
     const struct sums own = {.wide = wide, .points = points, .weighs = closed || points > 1};
     return ht_tool_create(device, &recipe, &own, sizeof own, out);
 }
@@ -89,7 +88,7 @@ static enum ht_err launch(struct sums *r, const struct ht_sum_item *item,
     const int64_t groups[3] = {args->groups, args->count[2], 1};
     const float single = (float)item->level;
     return ht_tool_launch(
-        &r->tool, HT_PART_INTERIOR, SUMS, groups,
+        &r->tool, HT_PART_INTERIOR, 0, groups,
         HT_ARGS(HT_VALUE(*args), r->wide ? HT_VALUE(item->level) : HT_VALUE(single),
                 HT_BUFFER(item->x), HT_BUFFER(item->y != NULL ? item->y : item->x),
                 HT_BUFFER(item->a != NULL ? item->a : item->x),
@@ -139,12 +138,4 @@ enum ht_err ht_sums_run(struct ht_tool *sums, int count, const struct ht_sum_ite
             add_groups(&args[i], m, each ? 0 : m * args[i].count[0] * args[i].count[1], results,
                        &out[each ? m : i]);
     return HT_OK;
-}
-
-enum ht_err ht_sums_shift(struct ht_tool *sums, const struct ht_sum_item *item, double shift) {
-    const struct ht_sum_args args = args_of(item);
-    const int64_t groups[3] = {args.groups, args.count[2], 1};
-    return ht_tool_launch(
-        sums, HT_PART_INTERIOR, SHIFT, groups,
-        HT_ARGS(HT_VALUE(args), ht_tool_reals(sums, 1, &shift), HT_BUFFER(item->x)));
 }

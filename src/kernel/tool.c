@@ -91,19 +91,20 @@ enum ht_err ht_tool_launch(struct ht_tool *tool, enum ht_step_part part, int ent
                             tool->recipe.items);
 }
 
-double ht_tool_seconds(struct ht_tool *tool) {
-    double seconds = tool != NULL && tool->next != NULL ? ht_tool_seconds(tool->next) : 0;
-    for (int i = 0; tool != NULL && i < 2 * HT_TOOL_ENTRIES; i++) {
-        struct ht_kernel *kernel = tool->kernel[i / HT_TOOL_ENTRIES][i % HT_TOOL_ENTRIES];
-        if (kernel != NULL) seconds += ht_kernel_seconds(kernel);
-    }
-    return seconds;
+void ht_tool_add_seconds(struct ht_tool *tool, double seconds[2]) {
+    for (; tool != NULL; tool = tool->next)
+        for (int i = 0; i < 2 * HT_TOOL_ENTRIES; i++) {
+            const int entry = i % HT_TOOL_ENTRIES;
+            struct ht_kernel *kernel = tool->kernel[i / HT_TOOL_ENTRIES][entry];
+            if (kernel != NULL) seconds[entry == 1] += ht_kernel_seconds(kernel);
+        }
 }
 
 double ht_tool_total(const struct ht_tool *tool, enum ht_step_part part) {
-    double seconds = tool != NULL && tool->next != NULL ? ht_tool_total(tool->next, part) : 0;
-    for (int i = 0; tool != NULL && i < HT_TOOL_ENTRIES; i++)
-        if (tool->kernel[part][i] != NULL) seconds += ht_kernel_total(tool->kernel[part][i]);
+    double seconds = 0;
+    for (; tool != NULL; tool = tool->next)
+        for (int i = 0; i < HT_TOOL_ENTRIES; i++)
+            if (tool->kernel[part][i] != NULL) seconds += ht_kernel_total(tool->kernel[part][i]);
     return seconds;
 }
 

@@ -59,14 +59,6 @@ int64_t ht_vector_limit(const struct ht_device_info *info) {
     return info->gpu ? ht_local_limit(info) : ht_most(info->local_memory - 1024, 0);
 }
 
-enum ht_err ht_local_too_little(const struct ht_spec *spec, const struct ht_device_info *info,
-                                int cells, int64_t limit) {
-    char with[48] = "";
-    if (cells > 0) snprintf(with, sizeof with, " with %d cells per group", cells);
-    FAIL(HT_ERR_DEVICE, "order %d%s needs more local memory than the %lld bytes of %s", spec->order,
-         with, (long long)limit, info->name);
-}
-
 int64_t ht_tile_nodes(int dims, int pitch, int rows) {
     return (dims > 1 ? (int64_t)rows + 1 : 1) * (dims > 2 ? 2 : 1) * pitch;
 }

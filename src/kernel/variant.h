@@ -36,12 +36,6 @@ bool ht_variant_has(const struct ht_variant *variant, enum ht_stage_kind kind);
 int64_t ht_local_limit(const struct ht_device_info *info);
 /* The same for kernels with vectors of targets, on a CPU, where local memory is in the cache. */
 int64_t ht_vector_limit(const struct ht_device_info *info);
-/* Fails with HT_ERR_DEVICE: the order needs more than the limit of local memory with this number of
- * cells (0: with any number). */
-HT_CHECKED enum ht_err ht_local_too_little(const struct ht_spec *spec,
-                                           const struct ht_device_info *info, int cells,
-                                           int64_t limit);
-
 /* Nodes of a tile around `rows` rows of targets, with rows padded to pitch. */
 int64_t ht_tile_nodes(int dims, int pitch, int rows);
 

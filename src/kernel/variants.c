@@ -127,7 +127,14 @@ enum ht_err ht_variant_shape(const struct ht_tuning *tuning, const struct ht_spe
     REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,
             "device.precision = \"double\": %s has no double precision", info->name);
     *out = (struct ht_shape){.rows = 1, .planes = tuning->planes, .group_size = 1};
-    return variant->shape(tuning, spec, info, out);
+    TRY(variant->shape(tuning, spec, info, out));
+    const int64_t limit = variant->open_memory              ? info->open_memory
+                          : variant->made_for == HT_FOR_CPU ? ht_vector_limit(info)
+                                                            : ht_local_limit(info);
+    REQUIRE(out->local_bytes <= limit, HT_ERR_DEVICE,
+            "order %d with %d cells per group needs more local memory than the %lld bytes of %s",
+            spec->order, out->cells, (long long)limit, info->name);
+    return HT_OK;
 }
 
 long ht_shape_march(const struct ht_shape *shape, long planes) {

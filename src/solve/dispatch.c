@@ -131,16 +131,14 @@ void ht_kernels_destroy(struct ht_kernels *kernels) {
 void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]) {
     struct ht_layer_kernels *layers = kernels->layers;
     struct ht_tool *const tools[] = {kernels->fd,        kernels->fd_layers, kernels->ghosts[0],
-                                     kernels->ghosts[1], kernels->injector,  kernels->sponge};
+                                     kernels->ghosts[1], kernels->injector,  kernels->sponge,
+                                     kernels->step[0],   kernels->step[1]};
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
-        seconds[0] += ht_tool_seconds(tools[i]);
-    for (int i = 0; i < 2; i++)
-        if (kernels->step[i] != NULL && (i == 0 || kernels->step[1] != kernels->step[0]))
-            ht_step_add_seconds(kernels->step[i], seconds);
+        ht_tool_add_seconds(tools[i], seconds);
     for (int s = 0; layers != NULL && s < HT_LAYER_SETS; s++)
-        if (layers->set[s].step[0] != NULL) ht_step_add_seconds(layers->set[s].step[0], seconds);
+        ht_tool_add_seconds(layers->set[s].step[0], seconds);
     for (int axis = 0; layers != NULL && axis < 3; axis++)
-        seconds[0] += ht_tool_seconds(layers->ghosts[axis]);
+        ht_tool_add_seconds(layers->ghosts[axis], seconds);
 }
 
 double ht_kernels_seconds(struct ht_kernels *kernels) {
