@@ -72,6 +72,8 @@ static inline bool ht_grid_closed(const struct ht_grid *grid, int axis, int side
     return axis < grid->dims && grid->wall[axis][side] >= HT_WALL_CLOSED;
 }
 bool ht_grid_closes(const struct ht_grid *grid);
+/* Whether place m of an axis is a node on a wall on which even fields are 0. */
+bool ht_grid_held(const struct ht_grid *grid, int axis, int64_t m);
 /* Node m of grid `from`, perhaps behind a wall or the periodic seam: returns the node that holds
  * the values of a field; sign: of the even and of the odd derivatives along the axis, as they are
  * there. */

@@ -23,7 +23,7 @@ struct ht_plan {
     /* Of finite differences, of one field or of a pair; NULL: the medium is uniform. */
     struct ht_frame *frame;
     struct ht_pair_faces *faces;
-    double fd_rate;     /* their cfl per time */
+    double rate;        /* cfl per time */
     int order;          /* N, or of finite differences */
     char chosen_by[96]; /* "auto: " and why this scheme; "" where it was named */
     struct ht_problem problem;

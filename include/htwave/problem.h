@@ -63,7 +63,7 @@ struct ht_scheme {
     int usual_order;   /* what grid.order = 0 takes */
     /* Those of comparisons, 0: no more; all are multiples of the step. */
     int orders[HT_MAX_ORDER], order_step, most_order;
-    const char *cells, *order_is; /* in texts: "cells", "N = " */
+    const char *cells, *order_is, *order_of; /* in texts: "cells", "N = ", "N of Hermite methods" */
     /* By which the expected error of a single wave may be off, along an axis and others. */
     double margin[2];
     /* Why sides with nothing beyond them, and losses at a point, are refused; NULL: they are not.

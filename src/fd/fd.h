@@ -310,7 +310,7 @@ void ht_fd_destroy(void *self);
 HT_CHECKED enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
                                             const struct ht_fd_engine *engine,
                                             struct ht_fd_stepper *beside, struct ht_stepper *out);
-/* The stepper of one field, of a pair, behind a stepper; NULL: it is of another kind. */
+/* The stepper of differences behind a stepper, that of a pair; NULL: it is another one. */
 struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper);
 struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper);
 static inline void ht_fd_swap(struct ht_buffer **a, struct ht_buffer **b) {

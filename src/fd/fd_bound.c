@@ -51,7 +51,7 @@ struct bound {
     int64_t block, kept, filled;   /* planes of a fill, of the medium; the first not filled yet */
     double *fill, *ones, *zeros;   /* of `block` planes; rows */
     double **row;                  /* of each worker */
-    struct ht_pool pool;           /* of all arrays */
+    struct ht_pool *pool;          /* of all arrays */
     int64_t chunks;
     double (*most)[POWERS];     /* of each chunk */
     int power, stage, together; /* of one run of threads */
@@ -322,34 +322,29 @@ static enum ht_err scan(struct bound *b) {
 
 /* ---- memory ---- */
 
-static void release(struct bound *b) {
-    ht_pool_free(&b->pool);
-}
-
 static enum ht_err reserve(struct bound *b) {
     for (int i = 0; i < b->terms; i++) {
         const int c = b->term[i].coefficient;
-        if (c >= 0 && b->medium[c] == NULL)
-            TRY(HT_TAKE(&b->pool, b->medium[c], b->kept * b->plane));
+        if (c >= 0 && b->medium[c] == NULL) TRY(HT_TAKE(b->pool, b->medium[c], b->kept * b->plane));
     }
     for (int p = 0; p < POWERS; p++)
         HT_EACH_BIT(f, b->group[0] | b->group[1])
-            TRY(HT_TAKE(&b->pool, b->field[p][f], b->turns * b->stride * b->n2));
+            TRY(HT_TAKE(b->pool, b->field[p][f], b->turns * b->stride * b->n2));
     for (unsigned i = 0; i < 4; i++) {
         const unsigned axis = i / 2, half = i % 2;
         const int64_t nodes = axis == 0 ? b->n1 : b->n2;
         int64_t **inside = &b->inside[axis][half];
-        TRY(HT_TAKE(&b->pool, *inside, nodes + 2 * (int64_t)b->radius));
+        TRY(HT_TAKE(b->pool, *inside, nodes + 2 * (int64_t)b->radius));
         for (int64_t m = -b->radius; m < nodes + b->radius; m++)
             (*inside)[b->radius + m] = ht_fd_inside(b->problem->grid, half << axis, (int)axis, m);
     }
-    TRY(HT_TAKE(&b->pool, b->fill, b->block * b->plane));
-    TRY(HT_TAKE(&b->pool, b->ones, b->n1));
-    TRY(HT_TAKE(&b->pool, b->zeros, b->n1));
+    TRY(HT_TAKE(b->pool, b->fill, b->block * b->plane));
+    TRY(HT_TAKE(b->pool, b->ones, b->n1));
+    TRY(HT_TAKE(b->pool, b->zeros, b->n1));
     for (int64_t i = 0; i < b->n1; i++) b->ones[i] = 1;
-    TRY(HT_TAKE(&b->pool, b->most, b->chunks));
-    TRY(HT_TAKE(&b->pool, b->row, ht_threads_count()));
-    for (int w = 0; w < ht_threads_count(); w++) TRY(HT_TAKE(&b->pool, b->row[w], b->n1));
+    TRY(HT_TAKE(b->pool, b->most, b->chunks));
+    TRY(HT_TAKE(b->pool, b->row, ht_threads_count()));
+    for (int w = 0; w < ht_threads_count(); w++) TRY(HT_TAKE(b->pool, b->row[w], b->n1));
     return HT_OK;
 }
 
@@ -489,9 +484,11 @@ static enum ht_err share(struct bound *b, double (*range)[2], double *most) {
 /* By |L| on a group. */
 static enum ht_err run(const struct ht_problem *problem, struct ht_frame *frame,
                        const struct ht_pair *pair, int group, double (*range)[2], double *most) {
-    HT_ENDED(release) struct bound b = {.pair = pair};
+    HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
+    struct bound b;
     set_up(problem, pair, group, &b);
     b.frame = frame;
+    b.pool = &pool;
     count_fills(&b, false);
     TRY(find_start(&b));
     list_terms(&b);

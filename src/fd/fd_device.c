@@ -85,17 +85,16 @@ const struct ht_fd_engine_ops ht_fd_device_ops = {
 /* ---- the kernels of a problem ---- */
 
 static enum ht_err create_steps(const struct ht_problem *problem, struct ht_device *device,
-                                const struct ht_tuning *tuning, struct ht_kernels *k) {
-    const struct ht_fd_spec spec = ht_fd_spec_of(problem, tuning->fp64);
-    const struct ht_fd_shape shape = ht_fd_asked(tuning);
+                                const struct ht_fd_spec *spec, const struct ht_fd_shape *shape,
+                                struct ht_kernels *k) {
     struct ht_pair pair;
     if (problem->fd.pair == HT_PAIR_NONE)
-        return ht_fd_kernels_create(device, &spec, tuning->variant, &shape, &k->fd);
+        return ht_fd_kernels_create(device, spec, k->variant, shape, &k->fd);
     ht_problem_pair(problem, &pair);
     const struct ht_pair_spec of = {
         .pair = &pair,
-        .radius = spec.radius,
-        .fp64 = spec.fp64,
+        .radius = spec->radius,
+        .fp64 = spec->fp64,
         .constant = ht_problem_constant(problem),
         .staged = problem->stages > 1,
         .damping = ht_pair_damping_of(problem),
@@ -105,7 +104,7 @@ static enum ht_err create_steps(const struct ht_problem *problem, struct ht_devi
             TRY(ht_pair_meeting_create(device, &of, group, &k->meeting[group]));
             TRY(ht_tool_build(k->meeting[group]));
         }
-    return ht_pair_kernels_create(device, &of, tuning->variant, &shape, &k->fd);
+    return ht_pair_kernels_create(device, &of, k->variant, shape, &k->fd);
 }
 
 enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
@@ -116,7 +115,7 @@ enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
     const struct ht_pack_format format = ht_fd_format(problem, tuning->fp64);
     HT_ENDED(ht_kernels_destroy) struct ht_kernels k = {.fd = NULL};
     TRY(ht_kernels_plan(problem, ht_device_info(device), tuning, &k));
-    TRY(create_steps(problem, device, tuning, &k));
+    TRY(create_steps(problem, device, &spec, &shape, &k));
     TRY(ht_sums_create(device, &k.spec[0], ht_device_info(device)->fp64,
                        ht_grid_closes(problem->grid), &k.sums));
     TRY(ht_fd_ghosts_create(device, &spec, &k.ghosts[0]));

@@ -205,7 +205,7 @@ int64_t ht_fd_memory_numbers(const struct ht_stepper *stepper) {
 enum ht_err ht_fd_memory_move(const struct ht_stepper *stepper, int which, bool put,
                               double *values) {
     struct ht_pair_stepper *pair = ht_pair_stepper_of(stepper);
-    struct ht_fd_stepper *s = pair != NULL ? &pair->fd : ht_fd_stepper_of(stepper);
+    struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
     struct ht_buffer *const memory =
         pair != NULL ? pair->on.memory[which] : s->layers.memory[HT_FD_HALVES + which];
     const int64_t numbers = ht_fd_memory_numbers(stepper);
@@ -334,11 +334,8 @@ double ht_fd_layer_returned(const struct ht_problem *problem, int axis, int side
                      .density = spec.density,
                      .cells = (int)layer->cells,
                      .nu2 = nu * nu};
-    const double along =
-        spec.density ? pow(ht_fd_first_symbol(&l.wide, k1), 2) : ht_fd_second_symbol(&l.wide, k1);
-    l.across =
-        spec.density ? pow(ht_fd_first_symbol(&l.wide, k2), 2) : ht_fd_second_symbol(&l.wide, k2);
-    const double sine = nu * sqrt(along + l.across) / 2;
+    l.across = ht_fd_symbol(&l.wide, spec.density, k2);
+    const double sine = nu * sqrt(ht_fd_symbol(&l.wide, spec.density, k1) + l.across) / 2;
     const int n = l.cells + l.wide.radius + 2;
     double profile[(MOST_UNKNOWN + 1) * HT_FD_PROFILES] = {0};
     if (!(k > 0) || k1 >= 3 || sine >= 1) return 1;

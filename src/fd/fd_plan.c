@@ -62,7 +62,7 @@ enum ht_err ht_fd_check_points(const struct ht_plan *plan) {
 enum ht_err ht_differences_plan_medium(struct ht_plan *plan) {
     TRY(ht_medium_scan(plan->medium, true));
     plan->problem.fd = (struct ht_fd_problem){.order = plan->order};
-    TRY(find_rate(plan, &plan->fd_rate));
+    TRY(find_rate(plan, &plan->rate));
     return ht_fd_check_points(plan);
 }
 
@@ -76,20 +76,6 @@ int ht_differences_plan_stages(const struct ht_plan *plan) {
 double ht_differences_plan_limit(const struct ht_plan *plan, int stages) {
     const struct ht_fd_weights w = ht_fd_weights(plan->problem.fd.order);
     return ht_fd_stable(&w, plan->problem.fd.density, stages, plan->grid.dims);
-}
-
-double ht_differences_plan_cfl(const struct ht_plan *plan, double dt) {
-    return plan->fd_rate * dt;
-}
-
-enum ht_err ht_differences_plan_order(struct ht_plan *plan) {
-    plan->grid.order = 0;
-    plan->grid.point_nodes = ht_point_nodes(plan->order);
-    if (plan->order % 2 == 0 && plan->order <= 2 * HT_FD_RADIUS) return HT_OK;
-    return ht_params_error(
-        plan->params, "grid.order",
-        "is the order in space of finite differences (time.scheme = \"fd\"): must be 2, 4 .. %d",
-        2 * HT_FD_RADIUS);
 }
 
 /* The first and the last slab hold the layers at the ends of x3, and closures, which no other rank
@@ -120,12 +106,11 @@ static enum ht_err check_end_slabs(const struct ht_plan *plan, const int64_t *st
     return HT_OK;
 }
 
-/* Ranks send planes that they own, as many as the stencil reaches over, before each pass. */
+/* Ranks send planes that they own, as many as the stencil reaches over where density varies, before
+ * each pass. */
 enum ht_err ht_differences_plan_slabs(const struct ht_plan *plan, const int64_t *start,
                                       int64_t thinnest) {
-    const struct ht_fd_spec widest = {
-        .dims = plan->grid.dims, .radius = plan->order / 2, .density = true};
-    const int reach = ht_fd_reach(&widest), ranks = ht_comm_size(plan->grid.slab.comm);
+    const int reach = plan->order - 1, ranks = ht_comm_size(plan->grid.slab.comm);
     const int depth = plan->params->parallel.halo_depth;
     TRY(check_end_slabs(plan, start));
     REFUSE(thinnest < reach, plan->params, "grid.cells",

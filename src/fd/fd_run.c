@@ -66,13 +66,10 @@ static enum ht_err prepare(const struct ht_plan *plan, struct start *s) {
 
 bool ht_fd_held(const struct ht_grid *grid, int64_t m3, int64_t node) {
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
-    for (int k = 0; k < grid->dims; k++) {
-        if (grid->wall[k][0] >= 0 && grid->wall[k][1] >= 0) continue;
-        const int64_t m = k == 0 ? node % n1 : k == 1 ? node / n1 : m3;
-        const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, k) - 1;
-        if ((m == 0 && grid->wall[k][0] < 0) || (m == last && grid->wall[k][1] < 0)) return true;
-    }
-    return false;
+    const int64_t m[3] = {node % n1, node / n1, m3};
+    bool held = false;
+    for (int k = 0; k < grid->dims; k++) held = held || ht_grid_held(grid, k, m[k]);
+    return held;
 }
 
 /* u_t, but for the factor -K of -K div v, v = -s_k f_k. */
@@ -203,12 +200,6 @@ enum ht_err ht_differences_start(const struct ht_plan *plan, HT_UNUSED struct ht
     ht_halo_overwritten(&fd->r.state, HT_FD_W);
     TRY(ht_fd_run_sequence(fd, HT_FD_BEGIN));
     return apply(fd, -2, v[HT_FD_D]);
-}
-
-int64_t ht_differences_start_bytes(HT_UNUSED const struct ht_plan *plan,
-                                   HT_UNUSED const struct ht_tuning *tuning,
-                                   HT_UNUSED const struct ht_device_info *info) {
-    return 0;
 }
 
 /* ---- the energy ---- */

@@ -17,35 +17,31 @@ struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64) {
 
 /* ---- the window ---- */
 
-/* Ghosts, or planes of a neighbour, at one side of an axis. */
-static int64_t nodes_beyond(const struct ht_fd_stepper *s, int axis, int side) {
-    const struct ht_partition *p = &s->r.partition;
-    const int64_t reach = ht_fd_reach(&s->engine.spec);
-    if (axis >= s->problem.grid->dims) return 0;
-    return axis == 2 && p->neighbour[side] ? reach * p->depth : reach;
-}
-
+/* To either side lie ghosts or planes of a neighbour. */
 static void make_axis(struct ht_fd_stepper *s, int axis) {
     const struct ht_grid *grid = s->problem.grid;
     struct ht_partition *p = &s->r.partition;
     struct ht_window *w = &p->window[HT_PRIMARY];
-    int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, axis);
-    if (axis == 2) nodes = s->own.last - s->own.first;
-    const struct ht_fd_row row = ht_fd_row(nodes, ht_fd_reach(&s->engine.spec));
-    const int64_t begin = axis == 0 ? row.begin : nodes_beyond(s, axis, 0);
-    s->box.begin[axis] = w->own.begin[axis] = w->held.begin[axis] = begin;
-    s->box.end[axis] = w->own.end[axis] = w->held.end[axis] = begin + nodes;
-    w->count[axis] = axis == 0 ? row.row : begin + nodes + nodes_beyond(s, axis, 1);
-    w->origin[axis] = (axis == 2 ? s->own.first : 0) - begin;
-    if (axis == 2 && p->neighbour[0]) w->held.begin[2] = 0;
-    if (axis == 2 && p->neighbour[1]) w->held.end[2] = w->count[2];
+    const int64_t reach = ht_fd_reach(&s->engine.spec);
+    const int64_t nodes =
+        axis == 2 ? s->own.last - s->own.first : ht_grid_nodes(grid, HT_PRIMARY, axis);
+    const struct ht_fd_row row = ht_fd_row(nodes, reach);
+    int64_t beyond[2] = {0, 0};
     for (int side = 0; side < 2; side++) {
         const bool cut = axis == 2 && p->neighbour[side];
         const bool filled = axis < grid->dims && !cut && !ht_grid_closed(grid, axis, side);
+        if (axis < grid->dims) beyond[side] = cut ? reach * p->depth : reach;
         s->sides[axis][side] = filled ? grid->wall[axis][side] : HT_FD_SIDE_NONE;
         s->ends.half[axis][side] = !cut && ht_measure_half(grid, HT_PRIMARY, axis, side);
         p->ghosts[HT_PRIMARY] = p->ghosts[HT_PRIMARY] || filled;
     }
+    const int64_t begin = axis == 0 ? row.begin : beyond[0];
+    s->box.begin[axis] = w->own.begin[axis] = w->held.begin[axis] = begin;
+    s->box.end[axis] = w->own.end[axis] = w->held.end[axis] = begin + nodes;
+    w->count[axis] = axis == 0 ? row.row : begin + nodes + beyond[1];
+    w->origin[axis] = (axis == 2 ? s->own.first : 0) - begin;
+    if (axis == 2 && p->neighbour[0]) w->held.begin[2] = 0;
+    if (axis == 2 && p->neighbour[1]) w->held.end[2] = w->count[2];
 }
 
 static const struct ht_fd_kind *kind_of(const struct ht_problem *problem) {
@@ -289,31 +285,23 @@ static enum ht_err run_inject(void *self, const struct ht_task *task) {
 enum { U = 1 << HT_FD_U, D = 1 << HT_FD_D, W = 1 << HT_FD_W };
 
 void ht_fd_passes(const struct ht_problem *problem, int sequence, struct ht_passes *out) {
-    static const struct {
-        int count;
-        enum ht_fd_pass pass[2];
-    } rows[] = {[HT_FD_FORWARDS] = {2, {HT_FD_STAGE, HT_FD_UPDATE}},
-                [HT_FD_MEASURE] = {2, {HT_FD_STAGE, HT_FD_APPLY}},
-                [HT_FD_BEGIN] = {1, {HT_FD_START}}};
-    static const struct {
-        unsigned reads, writes;
-    } arrays[] = {[HT_FD_STAGE] = {0, W},
-                  [HT_FD_UPDATE] = {U | D, U | D},
-                  [HT_FD_APPLY] = {0, 0},
-                  [HT_FD_START] = {0, D}};
+    static const enum ht_fd_pass last[] = {[HT_FD_FORWARDS] = HT_FD_UPDATE,
+                                           [HT_FD_MEASURE] = HT_FD_APPLY,
+                                           [HT_FD_BEGIN] = HT_FD_START};
+    static const unsigned writes[] = {
+        [HT_FD_STAGE] = W, [HT_FD_UPDATE] = U | D, [HT_FD_APPLY] = 0, [HT_FD_START] = D};
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, true);
     const int64_t reach = ht_fd_reach(&spec);
     const bool again = sequence == HT_FD_FORWARDS;
     *out = (struct ht_passes){.once = !again};
-    for (int i = 0; i < rows[sequence].count; i++) {
-        const enum ht_fd_pass which = rows[sequence].pass[i];
-        if (which == HT_FD_STAGE && problem->stages == 1) continue;
+    for (int i = problem->stages == 1 || sequence == HT_FD_BEGIN; i < 2; i++) {
+        const enum ht_fd_pass which = i == 0 ? HT_FD_STAGE : last[sequence];
         struct ht_pass *pass = &out->pass[out->count++];
         *pass = (struct ht_pass){.number = (int)which,
-                                 .reads = arrays[which].reads,
-                                 .writes = arrays[which].writes,
+                                 .sources = 1u << source_name(problem, which),
+                                 .reads = which == HT_FD_UPDATE ? U | D : 0,
+                                 .writes = writes[which],
                                  .reach = {reach, reach}};
-        pass->sources = 1u << source_name(problem, which);
         ht_pass_add(pass, HT_TASK_STEP);
         if (problem->layers != NULL && which == HT_FD_UPDATE) ht_pass_add(pass, HT_TASK_LAYERS);
         if (problem->shots != NULL && again) ht_pass_add(pass, HT_TASK_INJECT);
@@ -485,13 +473,6 @@ enum ht_err ht_fd_reverse(struct ht_fd_stepper *s) {
 
 /* ---- data ---- */
 
-/* Fields that there are arrays of. */
-static unsigned fields_of(const struct ht_fd_stepper *s) {
-    const struct ht_equations *eq = s->problem.eq;
-    return s->problem.fd.pair == HT_PAIR_NONE ? 1u << eq->second_order.field
-                                              : (1u << eq->nfields) - 1;
-}
-
 /* Data come, of all ranks together: u's array holds u itself again. */
 static enum ht_err begin(struct ht_fd_stepper *s) {
     const double level = s->level;
@@ -517,7 +498,7 @@ static enum ht_err put(void *self, enum ht_subgrid subgrid, int64_t first, int64
                        const double *coefs) {
     struct ht_fd_stepper *s = self;
     const int64_t part = ht_grid_plane(s->problem.grid, HT_PRIMARY) * (last - first);
-    const unsigned fields = fields_of(s);
+    const unsigned fields = ht_problem_fields(&s->problem, HT_PRIMARY);
     TRY(begin(s));
     for (int a = 0; a < 2; a++) ht_halo_overwritten(&s->r.state, a);
     HT_EACH_BIT(f, fields)
@@ -604,7 +585,7 @@ static void absolute(void *self) {
 static void arrays(const void *self, struct ht_arrays *out) {
     static const int first = 0;
     const struct ht_fd_stepper *s = self;
-    const unsigned fields = fields_of(s);
+    const unsigned fields = ht_problem_fields(&s->problem, HT_PRIMARY);
     *out = (struct ht_arrays){.device = s->engine.device,
                               .fp64 = s->engine.spec.fp64,
                               .block = 1,
@@ -740,15 +721,11 @@ enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
     return err;
 }
 
-static void *stepper_of(const struct ht_stepper *stepper, const struct ht_fd_kind *kind) {
-    struct ht_fd_stepper *s = stepper->self;
-    return stepper->ops == &ht_fd_ops && s->kind == kind ? s : NULL;
-}
-
 struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper) {
-    return stepper_of(stepper, &ht_fd_kind);
+    return stepper->ops == &ht_fd_ops ? stepper->self : NULL;
 }
 
 struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper) {
-    return stepper_of(stepper, &ht_pair_kind);
+    struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
+    return s != NULL && s->kind == &ht_pair_kind ? (void *)s : NULL;
 }

@@ -70,7 +70,7 @@ static enum ht_err find_rate(struct ht_plan *plan) {
         speed = fmax(speed, plan->medium->speed[k]);
         sum += 1 / (plan->grid.h[k] * plan->grid.h[k] * plan->grid.dims);
     }
-    plan->fd_rate = speed * sqrt(sum);
+    plan->rate = speed * sqrt(sum);
     ht_problem_pair(&plan->problem, &pair);
     for (int c = 0; c < pair.nown && plan->medium->uniform; c++) {
         const struct ht_pair_coefficient *own = &pair.coefficient[c];
@@ -90,7 +90,7 @@ static enum ht_err find_rate(struct ht_plan *plan) {
         if (plan->frame == NULL) TRY(ht_frame_create(plan->medium, &pair, kind, &plan->frame));
         TRY(find_bound(plan, &pair, &most));
     }
-    plan->fd_rate = sqrt(most / symbol_of(plan));
+    plan->rate = sqrt(most / symbol_of(plan));
     return HT_OK;
 }
 

@@ -170,12 +170,12 @@ static enum ht_err step_back(const struct ht_plan *plan, struct ht_device *devic
 }
 
 static bool steps_back(const struct ht_plan *plan) {
-    return plan->problem.scheme->two_level && plan->steps > 0 && !plan->solution->exact &&
+    return plan->problem.scheme->starter != NULL && plan->steps > 0 && !plan->solution->exact &&
            !plan->solution->rest;
 }
 
-int64_t ht_hermite_start_bytes(const struct ht_plan *plan, const struct ht_tuning *tuning,
-                               const struct ht_device_info *info) {
+int64_t ht_start_bytes(const struct ht_plan *plan, const struct ht_tuning *tuning,
+                       const struct ht_device_info *info) {
     struct ht_part part;
     if (!steps_back(plan)) return 0;
     make_layer(plan, 0, layer_planes(plan), &part);

@@ -317,7 +317,7 @@ static int64_t first_node(const struct ht_grid *grid, int axis, double at, int *
     return ht_least(ht_most((int64_t)floor(at) - (some - 1) / 2, low), high);
 }
 
-static bool on_free_wall(const struct ht_grid *grid, int axis, int64_t m) {
+bool ht_grid_held(const struct ht_grid *grid, int axis, int64_t m) {
     const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
     if (grid->shift[axis] > 0) return false;
     return (m == 0 && grid->wall[axis][0] < 0) || (m == last && grid->wall[axis][1] < 0);
@@ -356,7 +356,7 @@ void ht_point_axis_read(const struct ht_grid *grid, int axis, double x, bool slo
     for (int i = 0; i < count; i++) {
         int sign;
         const int64_t node = fold(grid, axis, first + i, &sign);
-        if (weight[i] == 0 || on_free_wall(grid, axis, node)) continue;
+        if (weight[i] == 0 || ht_grid_held(grid, axis, node)) continue;
         add_node(out, node, sign * weight[i] / (slope ? h : 1));
     }
 }
@@ -376,7 +376,7 @@ void ht_point_axis_gaussian(const struct ht_grid *grid, int axis, double x, doub
         const int64_t node = fold(grid, axis, m, &sign);
         const double z = ((double)m - at) / r;
         const double value = exp(-z * z / 2) / (root * r * h);
-        if (on_free_wall(grid, axis, node)) continue;
+        if (ht_grid_held(grid, axis, node)) continue;
         weight[node] +=
             1 / ht_grid_weight(grid, axis, node) * sign * value * (slope ? z / (r * h) : 1);
     }
@@ -385,7 +385,7 @@ void ht_point_axis_gaussian(const struct ht_grid *grid, int axis, double x, doub
 void ht_point_axis_constant(const struct ht_grid *grid, int axis, double *weight) {
     const int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, axis);
     for (int64_t m = 0; m < nodes; m++)
-        weight[m] += axis < grid->dims && on_free_wall(grid, axis, m) ? 0 : 1;
+        weight[m] += axis < grid->dims && ht_grid_held(grid, axis, m) ? 0 : 1;
 }
 
 void ht_point_free(struct ht_point *point) {

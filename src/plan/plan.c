@@ -123,14 +123,6 @@ double ht_hermite_plan_limit(const struct ht_plan *plan, int stages) {
     return ht_scheme_cfl(plan->problem.scheme, &plan->eq, plan->grid.order, stages);
 }
 
-/* The largest c dt/h over the axes. */
-double ht_hermite_plan_cfl(const struct ht_plan *plan, double dt) {
-    double cfl = 0;
-    for (int k = 0; k < plan->grid.dims; k++)
-        cfl = fmax(cfl, plan->medium->speed[k] * dt / plan->grid.h[k]);
-    return cfl;
-}
-
 /* Operators and separable half steps in a uniform medium take the same time for any number of
  * stages; all stages are exact and proven stable. */
 static enum ht_err choose_stages(struct ht_plan *plan) {
@@ -138,8 +130,7 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
     const struct ht_value *given = &params->time.stages;
     const int dims = plan->grid.dims, order = plan->grid.order;
     const int full = method(plan)->plan_stages(plan);
-    double cfl =
-        params->time.step > 0 ? method(plan)->plan_cfl(plan, params->time.step) : params->time.cfl;
+    const double cfl = params->time.step > 0 ? plan->rate * params->time.step : params->time.cfl;
     if (given->kind == HT_VALUE_NUMBERS) {
         REFUSE(given->number[0] > full && order == 0, params, "time.stages", "at most %d with %s",
                full,
@@ -214,7 +205,7 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
     char more[64] = "";
     const struct ht_params *params = plan->params;
     const int full = method(plan)->plan_stages(plan);
-    double per_time = method(plan)->plan_cfl(plan, 1), dt = params->time.step;
+    double per_time = plan->rate, dt = params->time.step;
     double cfl = params->time.cfl;
     const double rounding = 1e-12; /* of dt and of the CFL number */
     const bool pairs = plan->problem.early != 0 && plan->problem.stages > 1;
@@ -243,7 +234,7 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
     if (params->resume.from != NULL) steps = (double)params->resume.steps;
     plan->steps = (int64_t)steps;
     plan->problem.dt = steps > 0 ? params->time.end / steps : 0;
-    plan->cfl = method(plan)->plan_cfl(plan, plan->problem.dt);
+    plan->cfl = plan->rate * plan->problem.dt;
     REFUSE(steps > 0 && !(plan->problem.dt * plan->problem.dt >= DBL_MIN), params, "time.end",
            "makes steps of %.3g, whose square is no number: take another unit of time",
            plan->problem.dt);
@@ -293,18 +284,22 @@ static enum ht_err fill_medium(const void *medium, enum ht_subgrid subgrid, int6
     return ht_medium_fill(medium, subgrid, first, last, out);
 }
 
-enum ht_err ht_hermite_plan_order(struct ht_plan *plan) {
+static enum ht_err choose_order(struct ht_plan *plan) {
+    const struct ht_scheme *scheme = plan->problem.scheme;
     const bool automatic = plan->chosen_by[0] != '\0';
-    plan->grid.order = plan->order;
-    if (plan->order <= HT_MAX_ORDER) return HT_OK;
+    plan->grid.order = ht_scheme_degree(scheme, plan->order);
+    if (plan->grid.order == 0) plan->grid.point_nodes = ht_point_nodes(plan->order);
+    if (plan->order % scheme->order_step == 0 && plan->order <= scheme->most_order) return HT_OK;
     return ht_params_error(plan->params, "grid.order",
-                           "is N of Hermite methods (time.scheme = \"%s\"%s%s): must be 1 to %d",
-                           plan->problem.scheme->name, automatic ? ", " : "", plan->chosen_by,
-                           HT_MAX_ORDER);
+                           "is %s (time.scheme = \"%s\"%s%s): must be %s%d", scheme->order_of,
+                           scheme->name, automatic ? ", " : "", plan->chosen_by,
+                           scheme->order_step > 1 ? "2, 4 .. " : "1 to ", scheme->most_order);
 }
 
 enum ht_err ht_hermite_plan_medium(struct ht_plan *plan) {
     TRY(ht_medium_scan(plan->medium, false));
+    for (int k = 0; k < plan->grid.dims; k++)
+        plan->rate = fmax(plan->rate, plan->medium->speed[k] / plan->grid.h[k]);
     if (!plan->medium->vanishes) return HT_OK;
     return ht_params_error(plan->params, "time.scheme",
                            "Hermite methods (\"%s\") need materials that are positive, but \"%s\" "
@@ -336,11 +331,9 @@ static enum ht_err make_receivers(struct ht_plan *plan) {
 /* The field of finite differences begins with the rate 0, or one group of a pair with 0. */
 static bool begins_at_rest(const struct ht_plan *plan) {
     const struct ht_second_order *form = plan->problem.second;
-    unsigned moving = plan->problem.early;
+    const unsigned all = (1u << plan->eq.nfields) - 1;
+    const unsigned moving = form != NULL ? all & ~(1u << form->field) : plan->problem.early;
     bool moves = false;
-    if (form != NULL && form->rate >= 0) moving = 1u << form->rate;
-    for (int k = 0; k < plan->eq.dims && form != NULL && form->rate < 0; k++)
-        moving |= 1u << form->flux[k];
     HT_EACH_BIT(f, moving) moves = moves || ht_solution_occurs(plan->solution, f);
     return !moves;
 }
@@ -574,7 +567,7 @@ static enum ht_err make(struct ht_plan *plan) {
     TRY(check_ranks(plan));
     TRY(ht_medium_read(plan->params, &plan->eq, &plan->grid, &plan->medium));
     TRY(ht_plan_choose_scheme(plan));
-    TRY(method(plan)->plan_order(plan));
+    TRY(choose_order(plan));
     TRY(cut_slabs(plan));
     plan->problem.halo = (struct ht_halo_choice){.depth = plan->params->parallel.halo_depth,
                                                  .precision = plan->params->parallel.halo_precision,

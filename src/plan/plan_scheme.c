@@ -164,13 +164,11 @@ static int order_of(const struct ht_plan *plan, const struct ht_scheme *scheme) 
     return given > 0 ? given : scheme->usual_order;
 }
 
-/* Ranks have fewer planes than stencils of the usual order reach. */
+/* Ranks have fewer planes than stencils of the usual order reach, where density varies. */
 static bool is_thin(const struct ht_plan *plan) {
-    const struct ht_fd_spec widest = {
-        .dims = plan->grid.dims, .radius = ht_scheme_fd.usual_order / 2, .density = true};
+    const int64_t reach = ht_scheme_fd.usual_order - 1;
     const int ranks = ht_comm_size(plan->grid.slab.comm);
-    return ranks > 1 && plan->grid.cells[2] / ranks <
-                            (int64_t)ht_fd_reach(&widest) * plan->params->parallel.halo_depth;
+    return ranks > 1 && plan->grid.cells[2] / ranks < reach * plan->params->parallel.halo_depth;
 }
 
 static const struct ht_scheme *choose_hermite(struct ht_plan *plan) {
@@ -223,13 +221,10 @@ static bool plan_instead(const struct ht_plan *plan, const struct ht_scheme *her
     const unsigned held = 1u << second->field;
     const char *lacks = output_lacks(plan, held);
     const bool pair = lacks != NULL;
-    unsigned fluxes = 0;
+    const unsigned fluxes = second->rate < 0 ? ((1u << plan->eq.nfields) - 1) & ~held : 0;
     struct ht_form form;
     double least = INFINITY;
-    for (int k = 0; k < plan->grid.dims; k++) {
-        if (second->rate < 0) fluxes |= 1u << second->flux[k];
-        least = fmin(least, plan->grid.h[k]);
-    }
+    for (int k = 0; k < plan->grid.dims; k++) least = fmin(least, plan->grid.h[k]);
     if (pair &&
         (ht_scheme_fd.otherwise->form(&plan->eq, &form) != NULL || output_lacks(plan, 0) != NULL))
         return false;

@@ -9,7 +9,8 @@ const struct ht_method ht_method_staggered = HT_METHOD_ROW(staggered, difference
 #define HERMITE                                                                        \
     .does = &ht_method_hermite, .cells = "cells", .order_is = "N = ", .usual_part = 1, \
     .usual_order = 3, .orders = {1, 2, 3, 4, 5, 6, 7, 8}, .order_step = 1,             \
-    .most_order = HT_MAX_ORDER, .closed = "Hermite methods have mirrors alone",        \
+    .most_order = HT_MAX_ORDER, .order_of = "N of Hermite methods",                    \
+    .closed = "Hermite methods have mirrors alone",                                    \
     .losses = "finite differences, which damp by the trapezoidal rule"
 
 /* The state of the dual grid half a step later is the Taylor series in time of the cells'
@@ -112,10 +113,11 @@ static const char *pair_form(const struct ht_equations *eq, struct ht_form *out)
 }
 
 /* What the rows of finite differences have in common. */
-#define DIFFERENCES                                                                               \
-    .name = "fd", .title = "finite differences", .cells = "points", .order_is = "order ",         \
-    .nodal = true, .two_level = true, .usual_part = 0.95, .usual_order = 8, .orders = {4, 8, 16}, \
-    .order_step = 2, .most_order = 2 * HT_FD_RADIUS, .margin = {2, 2}, .most_growth = 1.01
+#define DIFFERENCES                                                                           \
+    .name = "fd", .title = "finite differences", .cells = "points", .order_is = "order ",     \
+    .order_of = "the order in space of finite differences", .nodal = true, .two_level = true, \
+    .usual_part = 0.95, .usual_order = 8, .orders = {4, 8, 16}, .order_step = 2,              \
+    .most_order = 2 * HT_FD_RADIUS, .margin = {2, 2}, .most_growth = 1.01
 
 /* The same where fields lose energy at a point, by the trapezoidal rule. */
 static const struct ht_scheme scheme_lossy = {DIFFERENCES, .dissipates = true,

@@ -147,13 +147,12 @@ enum ht_err ht_selfcheck(const struct ht_problem *problem, struct ht_device *dev
     const enum ht_err err = ht_verify_kernels(&small.problem, device, kernels, worst);
     ht_pair_faces_destroy(faces);
     TRY(err);
-    const bool fd = kernels->fd_layers != NULL || (problem->early != 0 && problem->layers != NULL);
-    const bool layers_too = fd || kernels->layers != NULL || kernels->sponge != NULL;
-    if (layers_too && *worst <= 1) {
-        const int64_t least = fd ? small.grid.cells[small.grid.dims - 1] : 2;
+    if (problem->layers != NULL && *worst <= 1) {
+        const bool one = problem->grid->order == 0; /* value per node */
+        const int64_t least = one ? small.grid.cells[small.grid.dims - 1] : 2;
         const double inside = *worst;
         struct ht_layers layers;
-        shrink_layers(problem, fd ? 2 : 1, least, &layers, &small);
+        shrink_layers(problem, one ? 2 : 1, least, &layers, &small);
         TRY(ht_verify_kernels(&small.problem, device, kernels, worst));
         *worst = fmax(*worst, inside);
     }

@@ -28,10 +28,6 @@
       (const struct ht_plan *plan, struct ht_device *device, const struct ht_tuning *tuning,       \
        const struct ht_stepper *stepper),                                                          \
       &plan->problem, (plan, device, tuning, stepper))                                             \
-    X(base, int64_t, start_bytes,                                                                  \
-      (const struct ht_plan *plan, const struct ht_tuning *tuning,                                 \
-       const struct ht_device_info *info),                                                         \
-      &plan->problem, (plan, tuning, info))                                                        \
     X(name, enum ht_err, state_measure,                                                            \
       (const struct ht_plan *plan, const struct ht_stepper *stepper, double time,                  \
        struct ht_state *out),                                                                      \
@@ -52,9 +48,7 @@
     /* Adds to *out. */                                                                            \
     X(base, enum ht_err, shot_bytes,                                                               \
       (const struct ht_plan *plan, bool fp64, struct ht_shot_bytes *out), , )                      \
-    /* Parts of ht_plan_create. grid.order is one of theirs; what follows from it. */              \
-    X(base, enum ht_err, plan_order, (struct ht_plan * plan), , )                                  \
-    /* Scans the medium, or fits it. Collective. */                                                \
+    /* Parts of ht_plan_create. Scans the medium, or fits it; plan->rate. Collective. */           \
     X(name, enum ht_err, plan_medium, (struct ht_plan * plan), , )                                 \
     /* Refuses slabs that are too thin; rank r has cells [start[r], start[r + 1]) along x3. */     \
     X(name, enum ht_err, plan_slabs,                                                               \
@@ -63,10 +57,9 @@
      * known; refuses what the scheme's layers do not have. */                                     \
     X(name, enum ht_err, plan_layers, (struct ht_plan * plan), , )                                 \
     X(base, enum ht_err, plan_shots, (struct ht_plan * plan), , )                                  \
-    /* The most stages, the largest stable cfl of some, that of a step. */                         \
+    /* The most stages, the largest stable cfl of some. */                                         \
     X(name, int, plan_stages, (const struct ht_plan *plan), , )                                    \
     X(name, double, plan_limit, (const struct ht_plan *plan, int stages), , )                      \
-    X(base, double, plan_cfl, (const struct ht_plan *plan, double dt), , )                         \
     /* Of one wave with the wavenumbers k where the medium is slowest: its relative error at the   \
      * end by the scheme; of differences in a medium that varies an upper bound in its smooth      \
      * parts. */                                                                                   \

@@ -155,7 +155,7 @@ static enum ht_err prepare(struct planned *p, int threads, const char *options,
                   threads, options));
     const struct ht_plan *plan = p->plan;
     add_bits(&plan->problem.dt, sizeof plan->problem.dt, out);
-    add_bits(&plan->fd_rate, sizeof plan->fd_rate, out);
+    add_bits(&plan->rate, sizeof plan->rate, out);
     add_bits(plan->medium->speed, sizeof plan->medium->speed, out);
     add_bits(&plan->medium->speed_min, sizeof(double), out);
     if (plan->frame != NULL) add_fit(plan, out);
