@@ -50,9 +50,9 @@ void ht_medium_destroy(struct ht_medium *medium);
 /* Materials on x3 planes [first, last) of a grid (2-D, 1-D: plane 0):
  * out[material][a][node in those planes], nodes with x1 fastest. At primary nodes on a wall the
  * powers odd in the wall's normal are left out: the mirrored medium is even, so the wall condition
- * holds exactly. Planes of other ranks are allowed. */
-HT_CHECKED enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_subgrid subgrid,
-                                      int64_t first, int64_t last, double *out);
+ * holds exactly. Planes of other ranks are allowed. medium: a struct ht_medium. */
+HT_CHECKED enum ht_err ht_medium_fill(const void *medium, enum ht_subgrid subgrid, int64_t first,
+                                      int64_t last, double *out);
 /* All materials at x from the parameters there, checked. */
 HT_CHECKED enum ht_err ht_medium_point(const struct ht_medium *medium, const double x[3],
                                        double material[HT_MAX_MATERIALS]);

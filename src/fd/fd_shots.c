@@ -338,11 +338,11 @@ static enum ht_err weigh_plane(struct making *making, int64_t m3, const bool *wa
 static double size_of(const struct ht_fd_incidence *in, double modulus) {
     const struct ht_fd_surface *s = &in->surface;
     const int reach = s->star.count;
-    double sum = 0, volume = 1, all = 1, wide[3];
+    const double volume = ht_grid_volume(s->grid);
+    double sum = 0, all = 1, wide[3];
     for (int k = 0; k < 3 && k < s->grid->dims; k++) {
         const int64_t nodes = (s->upper[k] - s->lower[k]) / 2 + 1;
         wide[k] = (double)nodes;
-        volume *= s->grid->h[k];
         all *= wide[k];
     }
     for (int k = 0; k < 3 && k < s->grid->dims; k++) {

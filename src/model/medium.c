@@ -489,8 +489,9 @@ static enum ht_err fill_lines(void *data, int64_t begin, int64_t end) {
     return HT_OK;
 }
 
-enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_subgrid subgrid, int64_t first,
-                           int64_t last, double *out) {
+enum ht_err ht_medium_fill(const void *of, enum ht_subgrid subgrid, int64_t first, int64_t last,
+                           double *out) {
+    const struct ht_medium *medium = of;
     const bool *depends = medium->source->depends;
     const int64_t planes = depends[2] ? last - first : 1;
     struct fill fill = {.medium = medium, .subgrid = subgrid, .first = first, .out = out};

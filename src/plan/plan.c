@@ -279,11 +279,6 @@ static enum ht_err limit_rounding(struct ht_plan *plan) {
     return HT_OK;
 }
 
-static enum ht_err fill_medium(const void *medium, enum ht_subgrid subgrid, int64_t first,
-                               int64_t last, double *out) {
-    return ht_medium_fill(medium, subgrid, first, last, out);
-}
-
 static enum ht_err choose_order(struct ht_plan *plan) {
     const struct ht_scheme *scheme = plan->problem.scheme;
     const bool automatic = plan->chosen_by[0] != '\0';
@@ -587,7 +582,7 @@ static enum ht_err make(struct ht_plan *plan) {
     TRY(choose_step(plan, INFINITY));
     TRY(limit_rounding(plan));
     ht_plan_limit_layers(plan);
-    if (!plan->medium->uniform) plan->problem.medium_fill = fill_medium;
+    if (!plan->medium->uniform) plan->problem.medium_fill = ht_medium_fill;
     if (!plan->medium->uniform) ht_plan_continue_medium(plan);
     TRY(ht_solution_create(plan->params, plan->medium, &plan->solution));
     TRY(check_snapshot(plan));
