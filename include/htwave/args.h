@@ -27,10 +27,9 @@ struct ht_args {
     const struct ht_command *command;
     struct ht_comm *comm; /* NULL: a single rank */
     bool json, help;
-    int count;      /* operands: arguments that are no flags */
-    char **operand; /* inside argv */
-    const char *value[HT_MAX_FLAGS +
-                      4]; /* of its flags and the common ones; NULL: not given; "": without value */
+    int count;                           /* operands: arguments that are no flags */
+    char **operand;                      /* inside argv */
+    const char *value[HT_MAX_FLAGS + 4]; /* of its flags, the common ones; NULL: not given; or "" */
 };
 
 /* Reads the arguments after the command's name; sets the log level. argv is reordered: the operands

@@ -23,8 +23,7 @@ struct ht_inverse {
 HT_CHECKED enum ht_err ht_inverse_create(struct ht_survey *survey, struct ht_inverse **out);
 void ht_inverse_destroy(struct ht_inverse *inverse); /* NULL allowed; before the survey */
 /* Reads the data and weights of all shots of this group of ranks, so that what is wrong with them
- * is refused before anything is run or written; before there is a stepper. Collective in the group.
- */
+ * is refused before anything is run or written; before there is a stepper. Collective there. */
 HT_CHECKED enum ht_err ht_inverse_check(const struct ht_inverse *inverse);
 /* The survey is aimed at the shot, and inverse->gradient is there, or refused for want of memory;
  * nothing is written. Collective in the group. */

@@ -119,8 +119,7 @@ int ht_output_trace_bytes(const struct ht_params *params);
 HT_CHECKED enum ht_err ht_output_traces_begin(struct ht_output *output, const struct ht_plan *plan);
 HT_CHECKED enum ht_err ht_output_traces_add(struct ht_output *output, int group, int64_t first,
                                             int64_t last, const double *data);
-/* traces.h5 is on disk as far as the archive says, or gets its samples from the file that is there.
- */
+/* traces.h5 is on disk as far as the archive says, or gets its samples from the file there. */
 HT_CHECKED enum ht_err ht_output_traces_archive(struct ht_output *output,
                                                 struct ht_archive *archive);
 HT_CHECKED enum ht_err ht_output_traces_end(struct ht_output *output, const char *how, double time);
@@ -161,8 +160,7 @@ struct ht_difference {
     double largest;    /* magnitude of a value in either file */
     double max_abs;    /* difference of two values */
     double max_rel;    /* max_abs/largest: at most 2 between finite values */
-    double l2_rel;     /* of all datasets: norm of the difference over the
-                          larger one of the two files' norms */
+    double l2_rel;     /* of all datasets: norm of the difference over the larger norm */
     int64_t values;    /* compared, in all datasets */
 };
 /* Two HDF5 files, or output directories: the last snapshot of each, or the traces of all shots,

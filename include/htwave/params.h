@@ -294,8 +294,7 @@ HT_CHECKED enum ht_err ht_params_set(struct ht_params *params, const char *text)
 void ht_params_destroy(struct ht_params *params);
 HT_ENDS(ht_params)
 
-/* HT_ERR_INPUT with the message "key = value: rule (file:line)", the rule being the formatted text.
- */
+/* HT_ERR_INPUT with the message "key = value: rule (file:line)"; the rule is what is formatted. */
 HT_PRINTF(3, 4)
 enum ht_err ht_params_error(const struct ht_params *params, const char *key, const char *fmt, ...);
 /* REFUSE(bad, params, key, rule, ..): ends the function so where a value breaks a rule. */
@@ -305,8 +304,7 @@ enum ht_err ht_params_error(const struct ht_params *params, const char *key, con
     } while (0)
 /* What to use instead of a key, or of its value (NULL: of any), that is gone; NULL: neither is. */
 const char *ht_params_gone(const char *key, const char *value);
-/* What a lower layer has recorded (HT_ERR_INPUT, HT_ERR_IO) becomes the rule that the key breaks.
- */
+/* What a lower layer has recorded (HT_ERR_INPUT, HT_ERR_IO) is the rule that the key breaks. */
 HT_CHECKED enum ht_err ht_params_blame(const struct ht_params *params, const char *key,
                                        enum ht_err err);
 /* Set by the file or the command line, to something else than its default: so a resolved input,
@@ -369,8 +367,7 @@ HT_CHECKED enum ht_err ht_params_print(const struct ht_params *params, struct ht
 struct ht_option {
     const char *key; /* "grid.order" */
     enum ht_option_type type;
-    const char *choices;  /* "a|b|c" or NULL; of HT_OPT_CHOICE, or of the string of HT_OPT_ONE or
-                             HT_OPT_STRING */
+    const char *choices;  /* "a|b|c" or NULL; of HT_OPT_CHOICE, and texts of ONE and STRING */
     size_t offset;        /* in struct ht_params */
     const char *fallback; /* libconfig text of the default */
     double low, high;     /* inclusive range of numbers; low > high: none */

@@ -149,15 +149,18 @@ ROW(NAMES, medium., axes, "[]", ANY, "",
 ROW(REAL, medium., scale, "1.0", ANY, "", "Files: factor of the values, to convert their unit.")
 CLOSE(medium)
 OPEN(initial)
+MEMBER(struct ht_pulse single)
 ROW(CHOICE(ht_data_type, HT_EACH_DATA), initial., type, "\"gaussian\"", ANY, "",
     "A Gaussian pulse, a plane wave along +k, a standing mode between walls, random numbers, "
     "expressions, gridded files, or nothing.")
-ROW(STRING, initial., field, "\"\"", ANY, "",
-    "Gaussian, file .npy: the field; empty means the first of the system.")
-ROW(REAL3, initial., centre, "[0.5, 0.5, 0.5]", ANY, "length", "Gaussian: position of the centre.")
-ROW(REAL, initial., width, "0.1", POSITIVE, "length",
-    "Gaussian: width w of exp(-r^2/(2 w^2)), r the distance from the centre.")
-ROW(REAL, initial., amplitude, "1.0", ANY, "field",
+NAMED(STRING, "initial.field", initial.single.field, "\"\"", ANY, "",
+      "Gaussian, file .npy: the field; empty means the first of the system.")
+NAMED(REAL3, "initial.centre", initial.single.centre, "[0.5, 0.5, 0.5]", ANY, "length",
+      "Gaussian: position of the centre.")
+NAMED(REAL, "initial.width", initial.single.width, "0.1", POSITIVE, "length",
+      "Gaussian: width w of exp(-r^2/(2 w^2)), r the distance from the centre.")
+NAMED(
+    REAL, "initial.amplitude", initial.single.amplitude, "1.0", ANY, "field",
     "Gaussian, plane, standing: factor of the wave; random: the values lie between minus and plus "
     "the amplitude.")
 ROW(LIST, initial., pulses, "()", 0, 64, "groups",
@@ -277,17 +280,18 @@ ROW(REAL, output.checkpoint., every, "0.0", NOT_NEGATIVE, "time",
     "Time of the run between checkpoints; 0: none.")
 CLOSE(checkpoint)
 OPEN(picture)
-ROW(AXIS, output.picture., plane, "\"x3\"", ANY, "",
-    "Three dimensions: the axis normal to the slice.")
-ROW(STRING, output.picture., field, "\"\"", ANY, "",
-    "Field to draw; empty means the first of the system.")
-ROW(REAL, output.picture., position, "0.5", 0, 1, "of the box",
-    "Position of the slice: 0 is the lower side of the box, 1 the upper side.")
+MEMBER(struct ht_slice_given single)
+NAMED(AXIS, "output.picture.plane", output.picture.single.plane, "\"x3\"", ANY, "",
+      "Three dimensions: the axis normal to the slice.")
+NAMED(STRING, "output.picture.field", output.picture.single.field, "\"\"", ANY, "",
+      "Field to draw; empty means the first of the system.")
+NAMED(REAL, "output.picture.position", output.picture.single.position, "0.5", 0, 1, "of the box",
+      "Position of the slice: 0 is the lower side of the box, 1 the upper side.")
 ROW(ONE("auto"), output.picture., every, "\"auto\"", NOT_NEGATIVE, "time",
     "Time between pictures, as output.every. auto: ten pictures, at the nearest steps, of a run "
     "with sources, else 0, as of each of several shots.")
-ROW(REAL, output.picture., range, "0.0", NOT_NEGATIVE, "field",
-    "Colours span -range to range; 0 uses what output.picture.scale says.")
+NAMED(REAL, "output.picture.range", output.picture.single.range, "0.0", NOT_NEGATIVE, "field",
+      "Colours span -range to range; 0 uses what output.picture.scale says.")
 ROW(CHOICE(ht_scale, HT_EACH_SCALE), output.picture., scale, "\"picture\"", ANY, "",
     "Range of the colours of a slice without range: the largest value of each picture, or of all "
     "pictures of the slice so far. The picture says which.")

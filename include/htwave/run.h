@@ -27,8 +27,7 @@ struct ht_run {
 struct ht_view {
     const struct ht_run *run;
     double time;
-    bool last; /* the run ends here: after its last step, interrupted, or
-                  refused */
+    bool last; /* the run ends here, also interrupted or refused */
     /* NULL: not needed; of the nodes of ht_grid_inner that the rank owns: */
     const double *const *nodal; /* of ht_fields_read */
     const double *coefs;        /* [field][i][node] of the primary grid's stored fields */
@@ -48,10 +47,8 @@ struct ht_observer {
     void *context;  /* of the functions; owned by the caller */
     unsigned needs; /* of enum ht_need */
     bool judges;    /* refuses a bad state; listed before those that need it */
-    bool keeps;     /* looks a last time where a judge has refused the state:
-                       what it has until then is worth keeping */
-    double seconds; /* looks after so many since the last look, at the end of a
-                       batch of steps; 0: at steps only */
+    bool keeps;     /* looks a last time where a judge has refused the state */
+    double seconds; /* looks after so many, behind a batch of steps; 0: at steps only */
     /* Before the first step. */
     enum ht_err (*begin)(void *context, struct ht_run *run);
     double every; /* looks at the steps nearest to multiples of this time; 0: at the last step */
@@ -105,8 +102,7 @@ struct ht_energies {
     double rise; /* of the watch, by a scheme that dissipates; else NaN */
     struct ht_energy_watch watch;
     int64_t looked;           /* the last step looked at; -1: none */
-    struct ht_output *series; /* set by the caller: gets a row per look; NULL:
-                                 none */
+    struct ht_output *series; /* set by the caller, gets a row per look; or NULL */
 };
 
 /* Judges the state: finite, and its energy not grown (ht_energy_watch); at least twenty times and

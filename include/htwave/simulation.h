@@ -11,8 +11,7 @@ HT_CHECKED enum ht_err ht_ranks_check_program(struct ht_comm *comm, const char *
 HT_CHECKED enum ht_err ht_ranks_check_flags(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_ranks_check_params(struct ht_comm *comm, const struct ht_params *params);
 
-/* As ht_device_open; ranks of a machine that can use the same devices take different ones in turn.
- */
+/* As ht_device_open; ranks of a machine that can use the same devices take them in turn. */
 HT_CHECKED enum ht_err ht_ranks_open(struct ht_comm *comm, const char *backend, const char *select,
                                      struct ht_device **out);
 /* *out: number of lower ranks of this machine with the same list. */

@@ -40,8 +40,7 @@ HT_ENDS(ht_survey)
  * compiled, fitted or uploaded again but its sources. What was made of the last shot's plan or
  * stepper, such as a sampler, must be gone. Collective in the group of ranks. */
 HT_CHECKED enum ht_err ht_survey_aim(struct ht_survey *survey, int shot);
-/* The plan alone becomes that of a shot, -1: of all: before there is a stepper. Collective there.
- */
+/* The plan alone becomes that of a shot, -1: of all; before there is a stepper. Collective. */
 HT_CHECKED enum ht_err ht_survey_aim_plan(const struct ht_survey *survey, int shot);
 /* The first shot of this rank's group from a number on: count: there is none. */
 int ht_survey_next(const struct ht_survey *survey, int from);

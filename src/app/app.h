@@ -12,8 +12,7 @@ ht_command_do ht_command_run, ht_command_data, ht_command_gradient, ht_command_c
  * kernels: after ht_simulation_plan. */
 HT_CHECKED enum ht_err ht_run_check_wanted(const struct ht_simulation *sim);
 HT_CHECKED enum ht_err ht_run_ready(struct ht_simulation *sim);
-/* Of a command that runs shots for their traces: no other outputs; a warning where there are maps.
- */
+/* Of a command that runs shots for their traces: no other outputs; maps are warned of. */
 void ht_traces_alone(struct ht_params *params, const char *command);
 
 /* ---- signals.c: they end the program with exit code 1 and a message, after the current steps

@@ -22,29 +22,21 @@ struct estimate {
 static const double enough_s = 0.1;
 static const int64_t longest = 1024;
 
-/* Seconds of `steps` time steps. */
-static enum ht_err time_steps(const struct ht_stepper *stepper, const struct ht_part *part,
-                              int64_t steps, double *seconds) {
-    /* Else the values overflow in many steps. */
-    TRY(ht_test_problem_fill(part, stepper));
-    double began = ht_clock();
-    TRY(ht_stepper_advance(stepper, steps));
-    *seconds = ht_clock() - began;
-    return HT_OK;
-}
-
-/* Cell half-steps per second. oracle: takes long, and compiles nothing. */
+/* Cell half-steps per second; the first steps warm up: some drivers compile at the first launch.
+ * oracle: takes long, and compiles nothing. */
 static enum ht_err find_rate(const struct ht_stepper *stepper, const struct ht_part *part,
                              bool oracle, double *rate) {
-    double seconds = 0, cells = (double)ht_grid_total(&part->grid, HT_DUAL);
+    double seconds = 0;
     int64_t steps = 1;
-    TRY(time_steps(stepper, part, 1, &seconds));
-    /* That has warmed up: some drivers compile at the first launch. */
-    if (!oracle) TRY(time_steps(stepper, part, 1, &seconds));
-    while (seconds < enough_s && steps < longest) {
-        steps *= 2;
-        TRY(time_steps(stepper, part, steps, &seconds));
+    for (int i = oracle; i < 2 || (seconds < enough_s && steps < longest); i++) {
+        if (i > 1) steps *= 2;
+        /* Else the values overflow in many steps. */
+        TRY(ht_test_problem_fill(part, stepper));
+        const double began = ht_clock();
+        TRY(ht_stepper_advance(stepper, steps));
+        seconds = ht_clock() - began;
     }
+    const double cells = (double)ht_grid_total(&part->grid, HT_DUAL);
     *rate = seconds > 0 ? 2 * cells * (double)steps / seconds : 0;
     return HT_OK;
 }

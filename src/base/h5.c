@@ -36,8 +36,7 @@ struct ht_h5 {
     struct disk disk;
     hid_t id;               /* H5I_INVALID_HID: shared out, closed */
     hid_t driver;           /* the file driver, held while the file is open */
-    char *path, *temporary; /* temporary: NULL for a file opened to read, or
-                               published */
+    char *path, *temporary; /* temporary: NULL if opened to read, or published */
     bool checked;
 };
 

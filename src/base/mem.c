@@ -1,5 +1,4 @@
-/* Zeroed arrays whose size is checked for overflow: a file of its own, which unit/memory replaces.
- */
+/* Zeroed arrays whose size is checked for overflow; unit/memory replaces this file. */
 #include "htwave/base.h"
 
 enum ht_err ht_mem_alloc(size_t count, size_t size, void *out) {

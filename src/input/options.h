@@ -23,8 +23,7 @@
 /* base is what holds the option's member: params or a group of a list of theirs. */
 /* "an integer", "true or false". */
 const char *ht_option_type_words(const struct ht_option *option);
-/* Checks type and range and stores; the option holds its default. Messages name the setting's key.
- */
+/* Checks type and range, stores; the option holds its default. Messages name the setting's key. */
 HT_CHECKED enum ht_err ht_option_store(struct ht_params *params, void *base,
                                        const struct ht_option *option,
                                        const struct ht_setting *setting);
@@ -88,8 +87,7 @@ struct ht_leaf {
 };
 /* For index 0, 1, ..: false when there are no more. */
 bool ht_params_leaf(const struct ht_params *params, int index, struct ht_leaf *leaf);
-/* Whether a key of a group must be given: without a value "not set" is one, of types that have it.
- */
+/* Whether a key of a group must be given: it has no default, and its type no "not set". */
 bool ht_option_needed(const struct ht_option *row);
 /* Where the key was set; NULL: nowhere. */
 struct ht_source *ht_params_source(const struct ht_params *params, const char *key);

@@ -12,13 +12,6 @@ static struct made_option {
 } made[HT_MAX_MEDIUM_OPTIONS];
 static int made_count;
 
-/* One name of one parameter of a system. */
-struct name_use {
-    const struct ht_system *system;
-    const struct ht_parameter *parameter;
-    int alternative;
-};
-
 /* The default "[1.0, 0.5, 0.25]" from the components of a system's vector. */
 static void add_vector_default(struct made_option *m, const struct ht_system *system,
                                const char *vector) {
@@ -38,31 +31,32 @@ static void add_vector_default(struct made_option *m, const struct ht_system *sy
 
 /* Adds "speed of sound (acoustic)" and the alternatives and default in this system to the help; of
  * a system of which all this is that of the one before its name alone. */
-static void add_meaning(struct made_option *m, const struct name_use *use) {
-    const struct ht_parameter *row = use->parameter;
+static void add_meaning(struct made_option *m, const struct ht_system *system,
+                        const struct ht_parameter *row, int alternative) {
     char meaning[64], other[KEY], ending[64] = "";
-    ht_alternative(row->meanings, use->alternative, meaning, sizeof meaning);
+    ht_alternative(row->meanings, alternative, meaning, sizeof meaning);
     for (int i = 0; ht_alternative(row->names, i, other, sizeof other); i++)
-        if (i != use->alternative) ht_text_append(ending, sizeof ending, ", instead of %s", other);
-    if (!row->vector && use->alternative == 0)
+        if (i != alternative) ht_text_append(ending, sizeof ending, ", instead of %s", other);
+    if (!row->vector && alternative == 0)
         ht_text_append(ending, sizeof ending, ", %.12g when %s given", row->fallback,
                        strchr(row->names, '|') ? "none is" : "not");
     const size_t length = strlen(m->help), tail = strlen(m->ending) + 1;
     if (strcmp(m->meaning, meaning) == 0 && strcmp(m->ending, ending) == 0) {
         m->help[length - tail] = '\0';
-        ht_text_append(m->help, HELP, ", %s)%s", use->system->name, ending);
+        ht_text_append(m->help, HELP, ", %s)%s", system->name, ending);
         return;
     }
     snprintf(m->meaning, sizeof m->meaning, "%s", meaning);
     snprintf(m->ending, sizeof m->ending, "%s", ending);
     if (!*m->help && meaning[0] >= 'a' && meaning[0] <= 'z')
         meaning[0] = (char)(meaning[0] - 'a' + 'A');
-    ht_text_append(m->help, HELP, "%s%s (%s%s)%s", *m->help ? "; " : "", meaning, use->system->name,
+    ht_text_append(m->help, HELP, "%s%s (%s%s)%s", *m->help ? "; " : "", meaning, system->name,
                    row->vector ? ", one number per axis" : "", ending);
 }
 
-static void add_use(const struct name_use *use, const char *name) {
-    const struct ht_parameter *row = use->parameter;
+/* One of the names of a parameter of a system. */
+static void add_use(const struct ht_system *system, const struct ht_parameter *row, int alternative,
+                    const char *name) {
     char key[KEY];
     snprintf(key, sizeof key, "medium.%.20s", row->vector ? row->vector : name);
     int n = 0;
@@ -74,39 +68,37 @@ static void add_use(const struct name_use *use, const char *name) {
         const size_t at = offsetof(struct ht_params, medium.given) +
                           (size_t)made_count * sizeof(struct ht_medium_given);
         snprintf(m->key, sizeof m->key, "%s", key);
-        ht_alternative(use->parameter->units, use->alternative, m->unit, sizeof m->unit);
+        ht_alternative(row->units, alternative, m->unit, sizeof m->unit);
         m->option = (struct ht_option){
             .key = m->key,
             .type = vector ? HT_OPT_REAL3 : HT_OPT_MEDIUM,
             .offset = at + (vector ? offsetof(struct ht_medium_given, vector)
                                    : offsetof(struct ht_medium_given, value)),
-            .low = use->parameter->positive ? DBL_MIN : 1,
-            .high = use->parameter->positive ? DBL_MAX : 0,
+            .low = DBL_MIN,
+            .high = DBL_MAX,
             .unit = m->unit,
             .help = m->help,
         };
         made_count++;
-        if (row->vector) add_vector_default(m, use->system, row->vector);
+        if (row->vector) add_vector_default(m, system, row->vector);
     }
     if (!row->positive) { /* then each system checks its own values */
         m->option.low = 1;
         m->option.high = 0;
     }
     if (row->zero && m->option.low < 1) m->option.low = 0; /* a row check for the others */
-    add_meaning(m, use);
+    add_meaning(m, system, row, alternative);
 }
 
 int ht_medium_option_count(void) {
     if (made_count == 0) {
         for (int s = 0; s < ht_system_count(); s++) {
-            struct name_use use = {.system = ht_system_at(s)};
-            for (int p = 0; p < use.system->nparameters; p++) {
+            const struct ht_system *system = ht_system_at(s);
+            for (int p = 0; p < system->nparameters; p++) {
+                const struct ht_parameter *row = &system->parameter[p];
                 char name[KEY];
-                use.parameter = &use.system->parameter[p];
-                for (use.alternative = 0;
-                     ht_alternative(use.parameter->names, use.alternative, name, sizeof name);
-                     use.alternative++)
-                    add_use(&use, name);
+                for (int i = 0; ht_alternative(row->names, i, name, sizeof name); i++)
+                    add_use(system, row, i, name);
             }
         }
         for (int i = 0; i < made_count; i++) ht_text_append(made[i].help, HELP, ".");

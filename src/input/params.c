@@ -346,15 +346,11 @@ int ht_params_entries(const struct ht_params *params, const char *key) {
 }
 
 bool ht_params_pulse(const struct ht_params *params, int index, struct ht_pulse *out) {
-    if (index < params->initial.pulses.count) {
-        *out = ((const struct ht_pulse *)params->initial.pulses.group)[index];
-        return true;
-    }
-    *out = (struct ht_pulse){.width = params->initial.width,
-                             .amplitude = params->initial.amplitude,
-                             .field = params->initial.field};
-    for (int k = 0; k < 3; k++) out->centre[k] = params->initial.centre[k];
-    return params->initial.pulses.count == 0 && index == 0;
+    const struct ht_groups *list = &params->initial.pulses;
+    const struct ht_pulse *first = list->count > 0 ? list->group : &params->initial.single;
+    if (index >= ht_most(list->count, 1)) return false;
+    *out = first[index];
+    return true;
 }
 
 const char *ht_units_name(const struct ht_params *params, const char *quantity) {
@@ -368,7 +364,7 @@ const char *ht_units_name(const struct ht_params *params, const char *quantity) 
 
 /* A relative name in an input file is meant from the folder of that file, so that an input and its
  * data move together; on the command line from the current directory, as the shell completes it.
- * Once the parameters are read all are meant from the current directory; printed they are absolute.
+ * Once the parameters are read all are meant from the current directory; printed ones are absolute.
  */
 
 /* The member that holds a file's name; NULL: the option has none. */

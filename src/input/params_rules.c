@@ -306,16 +306,12 @@ static enum ht_err check_survey(const struct ht_params *params) {
 /* ---- slices: one of output.picture, or those of a list ---- */
 
 bool ht_params_slice(const struct ht_params *params, int index, struct ht_slice_given *out) {
-    const int count = params->output.picture.slices.count;
-    if (index < count) {
-        *out = ((const struct ht_slice_given *)params->output.picture.slices.group)[index];
-        return true;
-    }
-    *out = (struct ht_slice_given){.plane = params->output.picture.plane,
-                                   .position = params->output.picture.position,
-                                   .field = params->output.picture.field,
-                                   .range = params->output.picture.range};
-    return count == 0 && index == 0;
+    const struct ht_groups *list = &params->output.picture.slices;
+    const struct ht_slice_given *first =
+        list->count > 0 ? list->group : &params->output.picture.single;
+    if (index >= ht_most(list->count, 1)) return false;
+    *out = first[index];
+    return true;
 }
 
 /* ---- fields ---- */
@@ -346,9 +342,6 @@ enum ht_err ht_fields_find(const struct ht_params *params, const struct ht_equat
 
 /* What keys belong to: a type, something that is there, or one of other keys, which are given; and
  * the keys that choose it. */
-static const char *const data_words[] = {HT_EACH_DATA(HT_CHOICE_WORD)};
-static const char *const medium_words[] = {HT_EACH_MEDIUM_TYPE(HT_CHOICE_WORD)};
-
 enum { KEYS = 4 }; /* at most */
 enum { DATA, MEDIUM, SIDES, SOLID, SETS, ONE_FIELD, NAMED_FIELDS };
 enum { RECORDED = NAMED_FIELDS + 1, LOSS, RELAXATION, CHARGES, RESONANCE, SURVEY, MARKED };
@@ -357,8 +350,12 @@ static const struct {
     const char *type;         /* NULL: one of the keys is given */
     const char *by[KEYS];
 } chooser[] = {
-    [DATA] = {data_words, "initial.type", {"initial.type", "initial.file", "initial.values"}},
-    [MEDIUM] = {medium_words, "medium.type", {"medium.type"}},
+    [DATA] = {(const char *const[]){HT_EACH_DATA(HT_CHOICE_WORD)},
+              "initial.type",
+              {"initial.type", "initial.file", "initial.values"}},
+    [MEDIUM] = {(const char *const[]){HT_EACH_MEDIUM_TYPE(HT_CHOICE_WORD)},
+                "medium.type",
+                {"medium.type"}},
     [SIDES] = {NULL, "sides that absorb (boundary)", {"boundary"}},
     [SOLID] = {NULL, "grids of three dimensions", {"grid.cells"}},
     [SETS] = {NULL, "HDF5 files of the medium (.h5, .hdf5)", {"medium"}},

@@ -287,11 +287,11 @@ static enum ht_err draw(const struct ht_plan *plan, const struct ht_field_map *m
     const struct ht_field *field = &plan->eq.field[map->field];
     const bool phase = strncmp(set, "phase", 5) == 0, time = strcmp(set, "time") == 0;
     const char *unit = time ? "time" : field->name;
-    int plane = (int)params->output.picture.plane;
+    int plane = (int)params->output.picture.single.plane;
     for (int k = 0; k < box->dims; k++)
         if (box->cells[k] == 0) plane = k;
     const struct ht_slice slice =
-        ht_slice_make(box, (enum ht_grid_axis)plane, params->output.picture.position);
+        ht_slice_make(box, (enum ht_grid_axis)plane, params->output.picture.single.position);
     struct ht_picture picture = ht_slice_picture(&slice, params);
     HT_ARRAY(double, values, (slice.width * slice.height));
     TRY(slice.normal < 0

@@ -73,8 +73,7 @@ static int number_of(const char *name, const char *before) {
     return number < INT_MAX ? (int)number : INT_MAX;
 }
 
-/* Also one that was killed and whose parent has not asked for it yet: in containers that may last.
- */
+/* Also one that was killed and whose parent has not asked yet, which may last in containers. */
 static bool has_ended(long process) {
     char line[128] = "";
     if (kill((pid_t)process, 0) != 0) return errno == ESRCH;
@@ -473,7 +472,7 @@ static enum ht_err write_attributes(const struct ht_output *output, double time,
                           "derivative of orders i1, i2, i3");
 }
 
-enum { NAME = 64, SETS = 2 * HT_MAX_FIELDS };
+enum { NAME = 64, SETS = 2 * HT_MAX_FIELDS, MOST_SETS = 64 };
 
 enum ht_err ht_planes_describe(const struct ht_params *params, const struct ht_grid *grid,
                                struct ht_h5 *file) {
@@ -494,8 +493,6 @@ struct ht_h5_values ht_planes_set(const struct ht_grid *grid, const char *name, 
                                  .plane = ht_grid_total(grid, HT_PRIMARY) / planes,
                                  .data = data};
 }
-
-enum { MOST_SETS = 64 };
 
 /* All ranks get the file's temporary name and the places of its datasets, and write their own
  * planes. The bytes are those of a single rank. shared: on rank 0. */
@@ -727,17 +724,18 @@ enum ht_err ht_output_series(struct ht_output *output, double time, double energ
                              const double *largest) {
     if (!output->params->output.series) return HT_OK;
     HT_PATH(path, output->params->output.directory, HT_SERIES_NAME);
+    const struct ht_equations *eq = output->medium->eq;
     if (output->series == NULL) {
         output->series = fopen(path, "w");
         REQUIRE(output->series, HT_ERR_IO, "cannot write %s: %s", path, strerror(errno));
         fprintf(output->series, "time,energy");
-        for (int f = 0; f < output->medium->eq->nfields; f++)
+        for (int f = 0; f < eq->nfields; f++)
             if (ht_fields_stored(output->stored, f))
-                fprintf(output->series, ",largest_%s", output->medium->eq->field[f].name);
+                fprintf(output->series, ",largest_%s", eq->field[f].name);
         fprintf(output->series, "\n");
     }
     fprintf(output->series, "%.15g,%.17g", time, energy);
-    for (int f = 0; f < output->medium->eq->nfields; f++)
+    for (int f = 0; f < eq->nfields; f++)
         if (ht_fields_stored(output->stored, f)) fprintf(output->series, ",%.9g", largest[f]);
     fprintf(output->series, "\n");
     REQUIRE(fflush(output->series) == 0, HT_ERR_IO, "cannot write %s: %s", path, strerror(errno));

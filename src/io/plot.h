@@ -11,8 +11,7 @@ uint32_t ht_colour_rising(double value);
 
 /* The largest finite |value|. */
 double ht_plot_largest(const struct ht_picture *picture);
-/* The extremes of a background, in order; false: it is uniform, or there is none, and is not drawn.
- */
+/* The extremes of a background, in order; false: it is uniform, or not there, and not drawn. */
 bool ht_plot_relief(const struct ht_picture *picture, double extreme[2]);
 /* The same, where it is drawn alone: never equal. */
 void ht_plot_span(const struct ht_picture *picture, double extreme[2]);

@@ -224,7 +224,7 @@ static double complex amplitude_of(const struct range *range, int part) {
     const struct pulse *pulse = data->pulse != NULL ? &data->pulse[part] : NULL;
     if (pulse != NULL) return range->field == pulse->field ? pulse->is.amplitude : 0;
     const double angle = data->params->initial.phase - data->omega * range->time;
-    return data->params->initial.amplitude *
+    return data->params->initial.single.amplitude *
            (ht_complex(data->cosine[range->field], data->sine[range->field]) *
             ht_complex(cos(angle), sin(angle)));
 }
@@ -501,8 +501,8 @@ static enum ht_err read_npy(struct ht_solution *solution, const char *path) {
     const struct ht_params *params = solution->data->params;
     HT_ENDED(ht_array_end) struct ht_array array = {.value = NULL};
     int field = 0;
-    if (*params->initial.field)
-        TRY(ht_fields_find(params, solution->eq, 0, "initial.field", params->initial.field,
+    if (*params->initial.single.field)
+        TRY(ht_fields_find(params, solution->eq, 0, "initial.field", params->initial.single.field,
                            &field));
     TRY(ht_params_blame(params, "initial.file", ht_npy_read(path, &array)));
     return take_field(solution, NULL, NULL, field, &array);
@@ -658,7 +658,7 @@ static enum ht_err fill_random_rows(void *data, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {
         const uint64_t row = (uint64_t)(range->field * coefs + i);
         const int64_t degree = i % side + i / side % side + i / side / side;
-        const double scale = ldexp(params->initial.amplitude, -2 * (int)degree);
+        const double scale = ldexp(params->initial.single.amplitude, -2 * (int)degree);
         for (int64_t node = 0; node < range->nodes; node++) {
             const uint64_t index = 2 * ((first + (uint64_t)node) * rows + row);
             range->out[i * range->nodes + node] =

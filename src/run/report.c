@@ -123,24 +123,22 @@ void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_paral
 static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_plan *plan = sim->plan;
     const int fields = ht_problem_stored(&plan->problem, HT_PRIMARY);
-    const double unknowns =
-        (double)ht_grid_total(&plan->grid, HT_PRIMARY) * ht_grid_coefs(&plan->grid) * fields;
+    const long long nodes = ht_grid_total(&plan->grid, HT_PRIMARY);
+    const double unknowns = (double)nodes * ht_grid_coefs(&plan->grid) * fields;
     const char *number = HT_PREFIXED(unknowns);
     if (plan->problem.early != 0)
         ht_say(f, "  unknowns  %s: %d fields, staggered, at %lld points each\n", number, fields,
-               (long long)ht_grid_total(&plan->grid, HT_PRIMARY));
+               nodes);
     else if (plan->problem.second != NULL)
         ht_say(f, "  unknowns  %s: %s at as many points\n", number,
                plan->eq.field[plan->problem.second->field].name);
     else
         ht_say(f, "  unknowns  %s: %d field%s with %d derivatives at %lld nodes\n", number, fields,
-               fields > 1 ? "s" : "", ht_grid_coefs(&plan->grid),
-               (long long)ht_grid_total(&plan->grid, HT_PRIMARY));
+               fields > 1 ? "s" : "", ht_grid_coefs(&plan->grid), nodes);
     ht_fact(f, HT_NUM("unknowns", unknowns));
 }
 
-/* What errors are proportional to where the medium is smooth: docs/developers/method.md, section 7.
- */
+/* What errors are proportional to in smooth media: docs/developers/method.md, section 7. */
 static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_medium *medium = sim->plan->medium;
     const int full = ht_plan_full_order(sim->plan), degree = medium->degree;
@@ -651,7 +649,7 @@ void ht_report_notes(const struct ht_simulation *sim) {
     if (plan->shots == NULL && !ht_params_gives(params, "initial"))
         ht_note("neither sources nor initial data are given: a Gaussian pulse of width %g about "
                 "(0.5, ..)",
-                params->initial.width);
+                params->initial.single.width);
     if (plan->expected.error > 0.05 ||
         (plan->cells_per_wavelength > 0 && plan->cells_per_wavelength < 1 &&
          !plan->solution->single_wave))

@@ -1,6 +1,5 @@
 /* The loop over the time steps. Ranks take the same batches and look at the same steps: after each
- * batch they exchange, in one call, what rank 0 decides and whether a signal came to one of them.
- */
+ * batch they exchange, in one call, what rank 0 decides and whether a signal came to one. */
 #include "htwave/run.h"
 
 struct loop {
@@ -23,8 +22,7 @@ struct loop {
 double ht_run_time(const struct ht_run *run) {
     double end = run->plan->params->time.end, steps = (double)run->plan->steps;
     if (run->steps == run->plan->steps) return end;
-    return end * (double)run->steps / steps; /* 0.3, where steps * dt may be its
-                                              * neighbour */
+    return end * (double)run->steps / steps; /* 0.3, not its neighbour */
 }
 
 int64_t ht_run_multiple(const struct ht_run *run, double every, int64_t from) {
@@ -128,8 +126,7 @@ static enum ht_err take_steps(struct loop *l) {
 }
 
 /* After a failure what the observers hold is written: by a last look where a judge has refused the
- * state, which all ranks do alike. Failures of that are warnings: the first message is the run's.
- */
+ * state, which all ranks do alike. Its failures are warnings: the first message is the run's. */
 static void save_all(struct loop *l, enum ht_err failure) {
     HT_FREED char *message = NULL;
     l->last = true;

@@ -571,8 +571,7 @@ static enum ht_err compile(struct ht_simulation *sim) {
     if (!sim->params->device.selfcheck) return HT_OK;
     began = ht_clock();
     TRY(ht_selfcheck(&sim->plan->problem, sim->device, &sim->kernels, &sim->selfcheck_ratio));
-    (void)ht_kernels_seconds(&sim->kernels); /* of the self-check, not of the
-                                              * run */
+    (void)ht_kernels_seconds(&sim->kernels); /* of the self-check */
     sim->selfcheck_s = ht_clock() - began;
     return HT_OK;
 }

@@ -153,8 +153,7 @@ static enum ht_err list_shots(struct ht_survey *s, bool each) {
     for (int n = 1; n <= s->params->survey.count; n++)
         TRY(*given[n - 1].file ? add_places(s, &given[n - 1], n)
                                : add_shot(s, &given[n - 1], n, NULL));
-    /* Two shots have the same file where one of them has a name without a number; SEG-Y holds many.
-     */
+    /* Two shots have the same file where one has a name without a number; SEG-Y holds many. */
     for (int i = 0; i < s->count; i++) {
         const int group = s->shot[i].group;
         if (group == 0 || *given[group - 1].data == '\0' ||

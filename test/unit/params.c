@@ -116,7 +116,7 @@ static void test_round_trip(void) {
     p->grid.lower[0] = -1.0 / 3;
     p->time.end = 0.1;
     p->medium.scale = DBL_MIN;
-    p->initial.amplitude = -DBL_MAX;
+    p->initial.single.amplitude = -DBL_MAX;
     p->initial.seed = INT64_MIN;
     HT_FREED char *first = printed(p);
     HT_ENDED(ht_params_end) struct ht_params *q = params_of(first ? first : "", NULL, NULL);
@@ -124,7 +124,7 @@ static void test_round_trip(void) {
     TEST_CHECK(first && second && strcmp(first, second) == 0,
                "round trip: %zu characters printed twice alike", first ? strlen(first) : 0);
     TEST_CHECK(q->grid.lower[0] == p->grid.lower[0] && q->medium.scale == DBL_MIN &&
-                   q->initial.amplitude == -DBL_MAX && q->initial.seed == INT64_MIN &&
+                   q->initial.single.amplitude == -DBL_MAX && q->initial.seed == INT64_MIN &&
                    q->time.end == 0.1,
                "round trip: the extremes are the same bits");
     TEST_CHECK(!strcmp(q->output.directory, p->output.directory) &&
