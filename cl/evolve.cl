@@ -106,7 +106,7 @@ HT_INLINE real ht_raised(const int n, const int derivative, const int size) {
 
 /* sum += M g for the slab n3 = s of g, the product of two truncated polynomials: g comes from the
  * work-items at n1 - a1, n2 - a2 and is added to n3 = s + a3. Multi-indices a are in the order of
- * ht_jets_total. */
+ * ht_jets_make. */
 HT_INLINE void ht_multiply(HT_LOCAL const real *medium, HT_LOCAL const real *y, const int item,
                            const int s, real sum[HT_FIELDS][HT_T3]) {
     const int n1 = item % HT_T1, n2 = item / HT_T1 % HT_T2;

@@ -71,7 +71,7 @@ HT_INLINE vector ht_medium_vector(const struct ht_step_args *a, HT_GLOBAL const 
     return HT_LOCAL_VECTOR(stage);
 }
 
-/* Loads material m. Multi-indices are in the order of ht_jets_total. node:
+/* Loads material m. Multi-indices are in the order of ht_jets_make. node:
  * number of the target node at index 0 of the row. */
 HT_INLINE void ht_load_medium(const struct ht_step_args *a, int m, HT_GLOBAL const real *from,
                               const struct ht_ends *e, HT_LOCAL vector *medium,

@@ -74,11 +74,11 @@ static inline bool ht_grid_closed(const struct ht_grid *grid, int axis, int side
 bool ht_grid_closes(const struct ht_grid *grid);
 /* Whether place m of an axis is a node on a wall on which even fields are 0. */
 bool ht_grid_held(const struct ht_grid *grid, int axis, int64_t m);
-/* Node m of grid `from`, perhaps behind a wall or the periodic seam: returns the node that holds
- * the values of a field; sign: of the even and of the odd derivatives along the axis, as they are
- * there. */
-int64_t ht_grid_source(const struct ht_grid *grid, const struct ht_equations *eq, int field,
-                       enum ht_subgrid from, int axis, int64_t m, int sign[2]);
+/* Node m of grid `from`, perhaps behind walls or the periodic seam: returns the node that holds the
+ * values of a field, which may be odd under reflection; sign: of the even and of the odd
+ * derivatives along the axis, as they are there. */
+int64_t ht_grid_source(const struct ht_grid *grid, enum ht_subgrid from, int axis, bool odd,
+                       int64_t m, int sign[2]);
 
 /* ---- slabs ---- */
 /* Are there others? Only 3-D grids are cut. */
@@ -288,13 +288,11 @@ void ht_point_axis_read(const struct ht_grid *grid, int axis, double x, bool slo
 double ht_grid_weight(const struct ht_grid *grid, int axis, int64_t m);
 /* Radii of a Gaussian to either side, beyond which it is left out. */
 #define HT_POINT_WIDEST 6.5
-/* Adds to weight[node] the density at the nodes of an axis of a Gaussian of integral 1 about x,
- * exp(-(. - x)^2/(2 radius^2)), as far as 1e-9 of its peak, with its mirror images; slope: of its
- * derivative by x. Nodes on free walls take none. radius: a spacing or more. Axes beyond grid->dims
- * as above. */
-void ht_point_axis_gaussian(const struct ht_grid *grid, int axis, double x, double radius,
-                            bool slope, double *weight);
-/* The same of a constant 1, which has no slope. */
-void ht_point_axis_constant(const struct ht_grid *grid, int axis, double *weight);
+/* Sets weight[node], zeros before, to the density at the nodes of an axis of a Gaussian of integral
+ * 1 about x, exp(-(. - x)^2/(2 radius^2)), as far as 1e-9 of its peak, with its mirror images;
+ * slope: of its derivative by x. radius: a spacing or more, or 0: of a constant 1. Nodes on free
+ * walls take none. Axes beyond grid->dims as above. */
+void ht_point_axis_spread(const struct ht_grid *grid, int axis, double x, double radius, bool slope,
+                          double *weight);
 
 void ht_point_free(struct ht_point *point); /* after a failure, too */

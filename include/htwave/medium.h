@@ -1,8 +1,8 @@
 /* The medium: materials of the equations as polynomials about every node of both grids, in xi =
- * (x - x_m)/h, truncated at total degree `degree`: M_a belongs to index[a] of ht_jets_total(dims,
- * degree). Where a material varies too much over a node's cell, or a jump or kink lies in it, all
- * materials of the node have degree 0 and their harmonic means over the cell, as layers and media
- * of degree 0 have everywhere (docs/developers/method.md, section 7). */
+ * (x - x_m)/h, truncated at total degree `degree`: M_a belongs to index[a] of ht_jets_make(dims,
+ * degree, true). Where a material varies too much over a node's cell, or a jump or kink lies in it,
+ * all materials of the node have degree 0 and their harmonic means over the cell, as layers and
+ * media of degree 0 have everywhere (docs/developers/method.md, section 7). */
 #pragma once
 
 #include "htwave/grid.h"
@@ -13,7 +13,7 @@ struct ht_medium {
     bool uniform; /* same materials everywhere: `constant` holds them */
     bool flat;    /* varies along one axis at most */
     int degree;   /* of the polynomials; 0 = constant per node */
-    int coefs;    /* multi-indices of ht_jets_total(dims, degree) */
+    int coefs;    /* multi-indices of ht_jets_make(dims, degree, true) */
     double constant[HT_MAX_MATERIALS];
     unsigned constant_materials;     /* bit m: material m follows from parameters
                                         that are uniform, whatever the others are,

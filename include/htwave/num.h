@@ -31,10 +31,9 @@ struct ht_jets {
     int (*pair)[2];  /* [first[k], first[k + 1]) (i, j): index[i] + index[j] = index[k] */
     int *first;
 };
-/* All |a| <= degree; a1 slowest, a_dims fastest. (media) */
-HT_CHECKED enum ht_err ht_jets_total(int dims, int degree, struct ht_jets **out);
-/* All a_k <= order; a1 fastest: the order of a node's coefficients. */
-HT_CHECKED enum ht_err ht_jets_tensor(int dims, int order, struct ht_jets **out);
+/* All a_k <= degree; a1 fastest: the order of a node's coefficients. total: all |a| <= degree; a1
+ * slowest, a_dims fastest, as of media. */
+HT_CHECKED enum ht_err ht_jets_make(int dims, int degree, bool total, struct ht_jets **out);
 void ht_jets_destroy(struct ht_jets *jets);
 /* out must not overlap a or b. */
 void ht_jet_multiply(const struct ht_jets *jets, const double *a, const double *b, double *out);

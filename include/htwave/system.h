@@ -224,10 +224,11 @@ bool ht_equations_measured(const struct ht_equations *eq);
 /* The largest eigenvalue of a matrix that has a full set of them, none below 0: the limit of the
  * size of its powers. The matrix becomes one that leads to its eigenvectors. */
 double ht_largest_eigenvalue(int n, double a[HT_MAX_FIELDS][HT_MAX_FIELDS]);
-/* Largest signal speed along an axis for materials M: of the waves exp(i k x) of the terms. */
-double ht_equations_speed(const struct ht_equations *eq, const double *material, int axis);
-/* The smallest above 0, such as that of shear waves; where the axis couples fields the largest. */
-double ht_equations_slowest(const struct ht_equations *eq, const double *material, int axis);
+/* Largest signal speed along an axis for materials M: of the waves exp(i k x) of the terms;
+ * slowest: the smallest above 0, such as that of shear waves; where the axis couples fields the
+ * largest. */
+double ht_equations_speed(const struct ht_equations *eq, const double *material, int axis,
+                          bool slowest);
 /* Plane wave exp(i(k.x - omega t)), the wave that travels along +k: amplitude per field, real[f] +
  * i imaginary[f] (zero on entry), and omega. wave: 1 the fastest kind, 2 the next, such as the
  * shear waves of a solid. False: none is known. */

@@ -322,7 +322,8 @@ enum ht_err ht_hermite_wave_error(const struct ht_plan *plan, const double k[3],
     double error = 0, whole = 0, all = 0;
     TRY(ht_medium_point(plan->medium, plan->grid.lower, problem.uniform));
     if (!plan->medium->uniform)
-        problem.dt *= plan->medium->speed_min / ht_equations_speed(&plan->eq, problem.uniform, 0);
+        problem.dt *=
+            plan->medium->speed_min / ht_equations_speed(&plan->eq, problem.uniform, 0, false);
     TRY(find(&problem, (double)plan->steps, plan->params->initial.wave, k, &wave));
     for (int f = 0; f < plan->eq.nfields; f++) {
         error += shown(plan, f, k, wave.error[f]);

@@ -140,7 +140,7 @@ struct shaper {
 
 /* Cells that waves travel in half a step. */
 static double courant(const struct ht_problem *p, const struct ht_source_vector *v, int axis) {
-    const double speed = ht_equations_speed(p->eq, v->material, 0);
+    const double speed = ht_equations_speed(p->eq, v->material, 0, false);
     return axis < p->eq->dims ? speed * p->dt / 2 / p->grid->h[axis] : 0;
 }
 

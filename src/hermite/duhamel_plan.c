@@ -18,7 +18,7 @@ static struct source_waves source_waves(const struct ht_plan *plan, const struct
     double slowest = INFINITY;
     for (int64_t i = 0; i < d->points; i++)
         if (d->point[i].shot == shot)
-            slowest = fmin(slowest, ht_equations_speed(&plan->eq, d->point[i].material, 0) *
+            slowest = fmin(slowest, ht_equations_speed(&plan->eq, d->point[i].material, 0, false) *
                                         ht_source_ratio(&plan->eq, d->point[i].material));
     const double cell = 2 * HT_PI * ht_grid_widest(&plan->grid) / slowest;
     waves.highest = cell * of->signal->highest;
@@ -266,7 +266,7 @@ static enum ht_err check_medium(const struct ht_plan *plan, const struct ht_prob
 static enum ht_err wave_error(const struct ht_plan *plan, const struct ht_duhamel *d, double cells,
                               double distance, double *error) {
     const double *material = d->point[0].material;
-    const double speed = ht_equations_speed(&plan->eq, material, 0);
+    const double speed = ht_equations_speed(&plan->eq, material, 0, false);
     struct ht_grid grid = plan->grid;
     struct ht_problem problem = plan->problem;
     grid.h[0] = ht_grid_widest(&plan->grid);

@@ -131,8 +131,8 @@ static const double *find_points(const struct state *s, enum ht_subgrid from, in
     int64_t outer = ht_grid_coefs(grid) << grid->dims, inner = count;
     for (int c = 0; c < count; c++) {
         const int64_t lower[3] = {m[0] + c - shift, m[1] - shift, m[2] - shift};
-        ht_cell_corners(grid, s->plan->problem.eq, from, field, lower, own, nodes, values, count,
-                        room[0] + c);
+        ht_cell_corners(grid, from, s->plan->eq.field[field].parity, lower, own, nodes, values,
+                        count, room[0] + c);
     }
     for (int k = 0; k < grid->dims; k++, inner *= n) {
         double *out = room[1 - k % 2];

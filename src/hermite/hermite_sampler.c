@@ -90,8 +90,9 @@ static bool find_weights(const struct making *m, const double *w, int field, int
         int sign[3][2];
         node[v] = 0; /* in its plane */
         for (int k = 2; k >= 0; k--) {
-            const int64_t at = ht_grid_source(grid, m->problem->eq, field, m->subgrid, k,
-                                              m->at[k] + vertex[k], sign[k]);
+            const int64_t at =
+                ht_grid_source(grid, m->subgrid, k, m->problem->eq->field[field].parity >> k & 1u,
+                               m->at[k] + vertex[k], sign[k]);
             if (k == 2)
                 *plane = at;
             else
@@ -147,7 +148,7 @@ static enum ht_err begin_making(const struct ht_plan *plan, struct making *m) {
     TRY(HT_TAKE(&m->pool, m->next, p->eq->nfields * m->cell.cube));
     TRY(HT_TAKE(&m->pool, m->product, m->cell.cube));
     if (p->medium_degree < 0) return HT_OK;
-    TRY(ht_jets_total(p->eq->dims, p->medium_degree, &m->jets));
+    TRY(ht_jets_make(p->eq->dims, p->medium_degree, true, &m->jets));
     return HT_TAKE(&m->pool, m->medium,
                    (int64_t)p->eq->nmaterials * m->jets->count * ht_grid_plane(p->grid, HT_DUAL));
 }

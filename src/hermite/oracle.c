@@ -49,9 +49,9 @@ struct ht_cell ht_cell_make(const struct ht_grid *grid) {
     return cell;
 }
 
-void ht_cell_corners(const struct ht_grid *grid, const struct ht_equations *eq,
-                     enum ht_subgrid from, int field, const int64_t lower[3], struct ht_range own,
-                     int64_t nodes, const double *u, int64_t apart, double *out) {
+void ht_cell_corners(const struct ht_grid *grid, enum ht_subgrid from, unsigned odd,
+                     const int64_t lower[3], struct ht_range own, int64_t nodes, const double *u,
+                     int64_t apart, double *out) {
     const int64_t planes = own.last - own.first;
     const struct ht_cell cell = ht_cell_make(grid);
     const int *n = cell.n, *t = cell.t;
@@ -60,7 +60,7 @@ void ht_cell_corners(const struct ht_grid *grid, const struct ht_equations *eq,
         int sign[3][2];
         for (int k = 2; k >= 0; k--) {
             const int side = corner >> k & 1;
-            int64_t at = ht_grid_source(grid, eq, field, from, k, lower[k] + side, sign[k]);
+            int64_t at = ht_grid_source(grid, from, k, odd >> k & 1u, lower[k] + side, sign[k]);
             if (k == 2) at -= own.first;
             if (k == 2 && (at < 0 || at > planes)) at = planes;
             node = node * ht_grid_nodes(grid, from, k) + at;
@@ -183,7 +183,7 @@ static void do_target(struct oracle *o, enum ht_subgrid from, const int64_t *tar
         }
         double *b = o->b + f * o->cell.cube;
         const int64_t nodes = ht_grid_total(grid, from);
-        ht_cell_corners(grid, &o->eq, from, f, lower,
+        ht_cell_corners(grid, from, o->eq.field[f].parity, lower,
                         (struct ht_range){0, ht_grid_planes(grid, from)}, nodes,
                         o->u[from] + f * o->cell.coefs * nodes, 1, b);
         for (int q = 0; o->absolute && q < o->cell.cube; q++) b[q] = fabs(b[q]);
@@ -366,7 +366,7 @@ static const struct ht_stepper_ops oracle_ops = {
 static enum ht_err allocate_medium(struct oracle *o) {
     const struct ht_problem *p = &o->problem;
     if (p->medium_degree < 0) return HT_OK;
-    TRY(ht_jets_total(p->eq->dims, p->medium_degree, &o->jets));
+    TRY(ht_jets_make(p->eq->dims, p->medium_degree, true, &o->jets));
     for (enum ht_subgrid i = 0; i < 2; i++) {
         const int64_t values = ht_grid_total(p->grid, i) * p->eq->nmaterials * o->jets->count;
         TRY(HT_TAKE(&o->pool, o->medium[i], values));

@@ -55,15 +55,15 @@ const char *ht_grid_place(const struct ht_grid *grid, const double x[3], char ou
     return out;
 }
 
-int64_t ht_grid_source(const struct ht_grid *grid, const struct ht_equations *eq, int field,
-                       enum ht_subgrid from, int axis, int64_t m, int sign[2]) {
+int64_t ht_grid_source(const struct ht_grid *grid, enum ht_subgrid from, int axis, bool odd,
+                       int64_t m, int sign[2]) {
     const int64_t n = ht_grid_nodes(grid, from, axis);
     sign[0] = sign[1] = 1;
     if (ht_grid_periodic(grid, axis)) return (m % n + n) % n;
     while (m < 0 || m >= n) {
-        const int side = m >= n, factor = ht_wall_sign(eq, field, axis, grid->wall[axis][side]);
-        sign[0] *= factor;
-        sign[1] *= -factor;
+        const int side = m >= n, factor = grid->wall[axis][side];
+        sign[odd] *= factor;
+        sign[!odd] *= -factor;
         m = 2 * (side ? n - 1 : 0) - m;
         if (from == HT_DUAL) m += side ? 1 : -1; /* these are half a cell off the wall */
     }
@@ -263,18 +263,10 @@ int ht_point_outside(const struct ht_grid *grid, const double x[3]) {
     return -1;
 }
 
-/* The node that holds the value of node m, and the sign of the walls passed on the way; walls may
- * be passed several times. Values half a spacing above the nodes are odd where those at nodes are
- * even. */
-static int64_t fold(const struct ht_grid *grid, int axis, int64_t m, int *sign) {
-    const int64_t half = grid->shift[axis] > 0, n = ht_grid_nodes(grid, HT_PRIMARY, axis) - half;
-    *sign = 1;
-    if (ht_grid_periodic(grid, axis)) return (m % (n + half) + n + half) % (n + half);
-    while (m < 0 || m >= n) {
-        *sign *= grid->wall[axis][m < 0 ? 0 : 1] * (half ? -1 : 1);
-        m = (m < 0 ? -m : 2 * (n - 1) - m) - (half ? m < 0 ? 1 : -1 : 0);
-    }
-    return m;
+/* Values half a spacing above the nodes are odd where those at nodes are even. */
+static int64_t fold(const struct ht_grid *grid, int axis, int64_t m, int sign[2]) {
+    const bool half = grid->shift[axis] > 0;
+    return ht_grid_source(grid, half ? HT_DUAL : HT_PRIMARY, axis, half, m, sign);
 }
 
 static int64_t last_of(const struct ht_grid *grid, int axis) {
@@ -354,38 +346,33 @@ void ht_point_axis_read(const struct ht_grid *grid, int axis, double x, bool slo
     const int64_t first = first_node(grid, axis, at, &count);
     (slope ? ht_lagrange_slopes : ht_lagrange_weights)(count, at - (double)first, weight);
     for (int i = 0; i < count; i++) {
-        int sign;
-        const int64_t node = fold(grid, axis, first + i, &sign);
+        int sign[2];
+        const int64_t node = fold(grid, axis, first + i, sign);
         if (weight[i] == 0 || ht_grid_held(grid, axis, node)) continue;
-        add_node(out, node, sign * weight[i] / (slope ? h : 1));
+        add_node(out, node, sign[0] * weight[i] / (slope ? h : 1));
     }
 }
 
-void ht_point_axis_gaussian(const struct ht_grid *grid, int axis, double x, double radius,
-                            bool slope, double *weight) {
+void ht_point_axis_spread(const struct ht_grid *grid, int axis, double x, double radius, bool slope,
+                          double *weight) {
     const double widest = HT_POINT_WIDEST, root = sqrt(2 * acos(-1.0));
-    if (axis >= grid->dims) {
-        weight[0] += slope ? 0 : 1;
-        return;
-    }
+    const int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, axis);
     const double h = grid->h[axis], at = (x - grid->lower[axis]) / h - grid->shift[axis];
     const double r = radius / h;
+    if (axis >= grid->dims) weight[0] = !slope;
+    for (int64_t m = 0; m < nodes && axis < grid->dims && radius == 0; m++)
+        weight[m] = !ht_grid_held(grid, axis, m);
+    if (axis >= grid->dims || radius == 0) return;
     for (int64_t m = (int64_t)floor(at - widest * r); (double)m <= at + widest * r; m++) {
-        int sign;
+        int sign[2];
         if (is_beyond(grid, axis, m)) continue;
-        const int64_t node = fold(grid, axis, m, &sign);
+        const int64_t node = fold(grid, axis, m, sign);
         const double z = ((double)m - at) / r;
         const double value = exp(-z * z / 2) / (root * r * h);
         if (ht_grid_held(grid, axis, node)) continue;
         weight[node] +=
-            1 / ht_grid_weight(grid, axis, node) * sign * value * (slope ? z / (r * h) : 1);
+            1 / ht_grid_weight(grid, axis, node) * sign[0] * value * (slope ? z / (r * h) : 1);
     }
-}
-
-void ht_point_axis_constant(const struct ht_grid *grid, int axis, double *weight) {
-    const int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, axis);
-    for (int64_t m = 0; m < nodes; m++)
-        weight[m] += axis < grid->dims && ht_grid_held(grid, axis, m) ? 0 : 1;
 }
 
 void ht_point_free(struct ht_point *point) {

@@ -439,7 +439,7 @@ enum ht_err ht_medium_scan(struct ht_medium *medium, bool sampled) {
     REFUSE(layers && degree > 0, source->params, "medium.degree",
            "layers are averaged over the cell of each node: must be 0 or left out");
     medium->degree = medium->uniform || layers ? 0 : degree < 0 ? sufficient : degree;
-    TRY(ht_jets_total(medium->grid->dims, medium->degree, &source->jets));
+    TRY(ht_jets_make(medium->grid->dims, medium->degree, true, &source->jets));
     medium->coefs = source->jets->count;
     for (int k = 0; k < 3; k++)
         TRY(ht_medium_find_boxes(medium, k, source->depends[k], &source->pool, &source->boxes[k]));
@@ -525,7 +525,7 @@ enum ht_err ht_medium_speed(const struct ht_medium *medium, const double x[3], d
     *speed = 0;
     TRY(ht_medium_point(medium, x, material));
     for (int k = 0; k < medium->grid->dims; k++)
-        *speed = fmax(*speed, ht_equations_speed(medium->eq, material, k));
+        *speed = fmax(*speed, ht_equations_speed(medium->eq, material, k, false));
     return HT_OK;
 }
 
@@ -557,6 +557,6 @@ enum ht_err ht_medium_parameter(const struct ht_medium *medium, const char *name
              names.data);
     }
     TRY(ht_medium_point(medium, x, material));
-    *value = derived_speed ? ht_equations_speed(medium->eq, material, 0) : material[m];
+    *value = derived_speed ? ht_equations_speed(medium->eq, material, 0, false) : material[m];
     return HT_OK;
 }

@@ -525,9 +525,9 @@ static void note(struct found *found, int what, double value) {
 static void note_speed(const struct ht_medium *medium, const double *used, const double *there,
                        const double *near, struct found *found) {
     for (int k = 0; k < medium->grid->dims; k++) {
-        const double slow = ht_equations_speed(medium->eq, there, k);
-        const double slowest = ht_equations_slowest(medium->eq, near, k);
-        note(found, SPEED + k, ht_equations_speed(medium->eq, used, k));
+        const double slow = ht_equations_speed(medium->eq, there, k, false);
+        const double slowest = ht_equations_speed(medium->eq, near, k, true);
+        note(found, SPEED + k, ht_equations_speed(medium->eq, used, k, false));
         if (slow > 0) note(found, SPEED_MIN, -slow);
         if (slowest > 0) note(found, SLOWEST, -slowest);
     }

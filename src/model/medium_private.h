@@ -56,8 +56,8 @@ void ht_medium_find_shown(const struct ht_medium *medium, const struct ht_averag
 HT_CHECKED enum ht_err ht_medium_find_boxes(const struct ht_medium *medium, int k, bool depends,
                                             struct ht_pool *pool, struct ht_medium_boxes *boxes);
 
-/* samples.c: entry 0 of ht_samples_jet over ht_jets_total(dims, degree). inverse: of 1/values, and
- * the value is 1 over that; 0 stays. */
+/* samples.c: entry 0 of ht_samples_jet over ht_jets_make(dims, degree, true). inverse: of 1/values,
+ * and the value is 1 over that; 0 stays. */
 double ht_samples_value(const struct ht_samples *samples, bool inverse, int dims, int degree,
                         const double x[3], const double h[3]);
 /* out[sample] += by times the derivative by it of the value of degree 1, whose neighbours are those

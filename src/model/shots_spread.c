@@ -43,10 +43,9 @@ static enum ht_err list_axis(struct ht_pool *pool, const struct ht_shot *shot,
     const int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, axis);
     TRY(HT_TAKE(pool, out->node, nodes));
     TRY(HT_TAKE(pool, out->weight, nodes));
-    if (!shot->varies[axis])
-        ht_point_axis_constant(grid, axis, out->weight);
-    else if (shot->width > 0)
-        ht_point_axis_gaussian(grid, axis, x, shot->width, slope, out->weight);
+    if (!shot->varies[axis] || shot->width > 0)
+        ht_point_axis_spread(grid, axis, x, shot->varies[axis] ? shot->width : 0, slope,
+                             out->weight);
     else {
         /* The weights for reading over h times the parts of it that nodes stand for: with the sum
          * over nodes for the integral reading is the adjoint of spreading, and a source and a

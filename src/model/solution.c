@@ -588,6 +588,7 @@ static void differentiate(const struct range *range, int axis, int derivative, i
     const struct ht_grid *grid = range->solution->grid;
     const double *stencil =
         range->solution->data->stencil + (ptrdiff_t)derivative * stencil_width(grid);
+    const unsigned parity = range->solution->eq->field[range->field].parity;
     const int64_t all = ht_grid_nodes(grid, HT_PRIMARY, axis) * step;
     for (int64_t i = 0; i < lines * (last - first); i++, out += step) {
         const double *line = in + i / (last - first) * all;
@@ -597,7 +598,7 @@ static void differentiate(const struct range *range, int axis, int derivative, i
             int sign[2];
             const int64_t m = first + i % (last - first) + s - reach(grid);
             const int64_t from =
-                ht_grid_source(grid, range->solution->eq, range->field, HT_PRIMARY, axis, m, sign);
+                ht_grid_source(grid, HT_PRIMARY, axis, parity >> axis & 1u, m, sign);
             const double weight = sign[0] * stencil[s];
             for (int64_t n = 0; n < step; n++) out[n] += weight * line[from * step + n];
         }
@@ -688,7 +689,7 @@ static enum ht_err prepare_expression(struct ht_solution *solution) {
                    "x%d is no axis of the grid, which has %d (grid.cells)", k + 1, dims);
         solution->occurs |= 1u << field;
     }
-    return ht_jets_tensor(dims, solution->grid->order, &data->jets);
+    return ht_jets_make(dims, solution->grid->order, false, &data->jets);
 }
 
 static enum ht_err fill_expression_nodes(void *data, int64_t begin, int64_t end) {

@@ -38,7 +38,6 @@ static enum ht_err complete(struct ht_jets *jets) {
     return HT_OK;
 }
 
-/* All a_k <= degree, a1 fastest, or, `total`, those of |a| <= degree, a1 slowest. */
 static enum ht_err make(int dims, int degree, bool total, struct ht_jets *jets) {
     int all = 1;
     REQUIRE(dims >= 1 && dims <= HT_MAX_DIMS, HT_ERR_INTERNAL,
@@ -57,12 +56,8 @@ static enum ht_err make(int dims, int degree, bool total, struct ht_jets *jets) 
     return complete(jets);
 }
 
-enum ht_err ht_jets_total(int dims, int degree, struct ht_jets **out) {
-    HT_CREATE(out, make(dims, degree, true, *out), ht_jets_destroy);
-}
-
-enum ht_err ht_jets_tensor(int dims, int order, struct ht_jets **out) {
-    HT_CREATE(out, make(dims, order, false, *out), ht_jets_destroy);
+enum ht_err ht_jets_make(int dims, int degree, bool total, struct ht_jets **out) {
+    HT_CREATE(out, make(dims, degree, total, *out), ht_jets_destroy);
 }
 
 void ht_jets_destroy(struct ht_jets *jets) {

@@ -331,7 +331,7 @@ static double speed_of_form(const struct ht_second_order *form, const double *ma
     return sqrt(material[form->modulus] * b);
 }
 
-static double speed_along(const struct ht_equations *eq, const double *material, int axis,
+double ht_equations_speed(const struct ht_equations *eq, const double *material, int axis,
                           bool slowest) {
     double B[HT_MAX_FIELDS][HT_MAX_FIELDS], least = INFINITY;
     const double k[3] = {axis == 0, axis == 1, axis == 2};
@@ -346,14 +346,6 @@ static double speed_along(const struct ht_equations *eq, const double *material,
         slowest = i / n == i % n || b == 0;
     }
     return sqrt(slowest && isfinite(least) ? least : ht_largest_eigenvalue(n, B));
-}
-
-double ht_equations_speed(const struct ht_equations *eq, const double *material, int axis) {
-    return speed_along(eq, material, axis, false);
-}
-
-double ht_equations_slowest(const struct ht_equations *eq, const double *material, int axis) {
-    return speed_along(eq, material, axis, true);
 }
 
 /* ---- waves ---- */
@@ -533,7 +525,7 @@ enum ht_err ht_system_check(const struct ht_system *system) {
     struct ht_jets *jets;
     for (int p = 0; p < system->nparameters; p++) in[p] = &system->parameter[p].fallback;
     for (int m = 0; m < system->nmaterials; m++) out[m] = &material[m];
-    TRY(ht_jets_total(1, 0, &jets));
+    TRY(ht_jets_make(1, 0, true, &jets));
     system->materials(jets, chosen, in, out);
     ht_jets_destroy(jets);
     REQUIRE(is_positive(&eq, material), HT_ERR_INTERNAL,
@@ -546,11 +538,6 @@ enum ht_err ht_system_check(const struct ht_system *system) {
  * (d_k u + psi) + psi', sigma_k being constant about each node. Reflected along x_k, psi has the
  * other parity than u, psi' the same. Damping u of u_t = v by the weak sponge, too, would make that
  * pair grow. */
-
-/* memory[order - 1][col]: the psi of D^order of a column; -1: none yet. */
-struct memory {
-    int field[2][HT_MAX_FIELDS];
-};
 
 /* Terms without a derivative have axis 0, as those of the systems. */
 static enum ht_err add_term(struct ht_equations *eq, int row, int col, int axis, int derivative,
@@ -566,15 +553,15 @@ static enum ht_err add_term(struct ht_equations *eq, int row, int col, int axis,
     return HT_OK;
 }
 
-/* The psi of D^order of a column along an axis, and its equation if it is new. profile: number of
- * the axis's first one. */
+/* memory[order - 1][col], -1: none yet, becomes the psi of D^order of a column along an axis, with
+ * its equation. profile: number of the axis's first one. */
 static enum ht_err find_memory(struct ht_equations *eq, int axis, int profile, int col, int order,
-                               struct memory *m) {
-    if (m->field[order - 1][col] >= 0) return HT_OK;
-    if (order == 2) TRY(find_memory(eq, axis, profile, col, 1, m));
+                               int memory[2][HT_MAX_FIELDS]) {
+    if (memory[order - 1][col] >= 0) return HT_OK;
+    if (order == 2) TRY(find_memory(eq, axis, profile, col, 1, memory));
     REQUIRE(eq->nfields < HT_MAX_FIELDS, HT_ERR_INTERNAL,
             "%s: more than %d fields in absorbing layers", eq->system->name, HT_MAX_FIELDS);
-    const int psi = m->field[order - 1][col] = eq->nfields++;
+    const int psi = memory[order - 1][col] = eq->nfields++;
     eq->field[psi] = eq->field[col];
     eq->field[psi].name = "memory";
     eq->field[psi].parity ^= order == 1 ? 1u << axis : 0;
@@ -583,13 +570,13 @@ static enum ht_err find_memory(struct ht_equations *eq, int axis, int profile, i
     TRY(add_term(eq, psi, psi, axis, 0, -1, profile + HT_PROFILE_DECAY));
     TRY(add_term(eq, psi, col, axis, order, -1, profile + HT_PROFILE_SIGMA));
     if (order == 1) return HT_OK;
-    return add_term(eq, psi, m->field[0][col], axis, 1, -1, profile + HT_PROFILE_SIGMA);
+    return add_term(eq, psi, memory[0][col], axis, 1, -1, profile + HT_PROFILE_SIGMA);
 }
 
 static enum ht_err absorb_axis(const struct ht_equations *base, int axis, struct ht_equations *eq) {
     const int profile = eq->nmaterials;
-    struct memory m;
-    for (int i = 0; i < 2 * HT_MAX_FIELDS; i++) m.field[i / HT_MAX_FIELDS][i % HT_MAX_FIELDS] = -1;
+    int memory[2][HT_MAX_FIELDS];
+    memset(memory, -1, sizeof memory);
     REQUIRE(eq->nmaterials + HT_LAYER_PROFILES <= HT_MAX_MATERIALS, HT_ERR_INTERNAL,
             "%s: more than %d materials in absorbing layers", eq->system->name, HT_MAX_MATERIALS);
     for (int i = 0; i < HT_LAYER_PROFILES; i++) eq->profile_axis[eq->nmaterials++] = axis;
@@ -597,9 +584,9 @@ static enum ht_err absorb_axis(const struct ht_equations *base, int axis, struct
     for (int i = 0; i < base->nterms; i++) {
         const struct ht_term *t = &base->term[i];
         if (t->axis != axis || t->derivative == 0) continue;
-        TRY(find_memory(eq, axis, profile, t->col, t->derivative, &m));
+        TRY(find_memory(eq, axis, profile, t->col, t->derivative, memory));
         for (int order = 1; order <= t->derivative; order++)
-            TRY(add_term(eq, t->row, m.field[order - 1][t->col], axis, t->derivative - order,
+            TRY(add_term(eq, t->row, memory[order - 1][t->col], axis, t->derivative - order,
                          t->coef, t->material));
     }
     for (int f = 0; f < base->nfields; f++) {

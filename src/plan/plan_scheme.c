@@ -282,7 +282,7 @@ static enum ht_err suits_differences(const struct ht_plan *plan, const struct ht
         pow(plan->order + 1, plan->grid.dims) < many)
         return HT_OK;
     TRY(ht_medium_point(plan->medium, plan->grid.lower, material));
-    as.speed = ht_equations_slowest(&plan->eq, material, 0);
+    as.speed = ht_equations_speed(&plan->eq, material, 0, true);
     *out = plan_instead(plan, hermite, &as);
     for (int i = 0; i < plan->params->shots.count && *out; i++) {
         TRY(find_error(plan, &as, i, &error));

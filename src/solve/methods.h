@@ -115,10 +115,11 @@ struct ht_cell {
 struct ht_cell ht_cell_make(const struct ht_grid *grid);
 /* The data of a field at the corners of a cell from node `lower` on, which may lie behind walls or
  * the periodic seam: r = side (N+1) + derivative along each axis, [r3][r2][r1], numbers `apart`.
+ * odd: the field's parity.
  * u: [i][node], so many nodes, of the x3 planes `own`; then may follow one of a neighbour. */
-void ht_cell_corners(const struct ht_grid *grid, const struct ht_equations *eq,
-                     enum ht_subgrid from, int field, const int64_t lower[3], struct ht_range own,
-                     int64_t nodes, const double *u, int64_t apart, double *out);
+void ht_cell_corners(const struct ht_grid *grid, enum ht_subgrid from, unsigned odd,
+                     const int64_t lower[3], struct ht_range own, int64_t nodes, const double *u,
+                     int64_t apart, double *out);
 /* out += M x, cut at degree 2N+1 per axis, or its transpose. M: the polynomial of `count`
  * coefficients `apart` of monomials by their multi-indices (NULL: 1 alone). */
 void ht_cell_multiply(const struct ht_cell *cell, int count, const int (*index)[3],

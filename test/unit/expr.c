@@ -218,10 +218,10 @@ static void test_sets(void) {
     for (int dims = 1; dims <= 3; dims++) {
         struct ht_jets *jets;
         /* the line to the corner leaves that disc at 1/0.06 */
-        if (ht_jets_total(dims, 9, &jets) == HT_OK)
+        if (ht_jets_make(dims, 9, true, &jets) == HT_OK)
             test_several(jets, "total", 20 * pow(0.06, 10) * 1.1);
         /* the interpolation error of one axis after another */
-        if (ht_jets_tensor(dims, 6, &jets) == HT_OK)
+        if (ht_jets_make(dims, 6, false, &jets) == HT_OK)
             test_several(jets, "tensor", dims * 20 * pow(0.06, 7) * 1.3);
     }
 }
@@ -395,7 +395,7 @@ static void test_lines(void) {
 
 int main(void) {
     struct ht_jets *line;
-    if (ht_jets_total(1, DEGREE, &line) != HT_OK) return 1;
+    if (ht_jets_make(1, DEGREE, true, &line) != HT_OK) return 1;
     test_single(line);
     test_coefficients(line);
     test_far(line);

@@ -65,7 +65,7 @@ static double against_text(const struct scene *s, enum ht_subgrid subgrid, const
     struct ht_jets *jets;
     struct ht_expr *expr;
     double want[300], worst = 0;
-    must(ht_jets_total(s->grid.dims, m->degree, &jets));
+    must(ht_jets_make(s->grid.dims, m->degree, true, &jets));
     must(ht_expr_parse(text, &expr));
     for (int64_t node = 0; node < total; node++) {
         int64_t index[3];
@@ -210,7 +210,7 @@ static double smallest_ratio(const struct scene *s, enum ht_subgrid subgrid, int
     HT_FREED double *out = fill(s, subgrid);
     double smallest = INFINITY;
     struct ht_jets *jets;
-    must(ht_jets_total(s->grid.dims, m->degree, &jets));
+    must(ht_jets_make(s->grid.dims, m->degree, true, &jets));
     for (int64_t i = 0; i < total; i++) {
         bool constant = true;
         for (int a = 1; a < jets->count; a++) constant = constant && out[a * total + i] == 0;

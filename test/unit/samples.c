@@ -86,8 +86,8 @@ static void test_exact(void) {
     HT_ENDED(ht_samples_end) struct ht_samples *s = make(shape, origin, spacing, cubic);
     for (int degree = 3; degree <= 6; degree++) {
         HT_ENDED(ht_jets_end) struct ht_jets *total, *tensor;
-        must(ht_jets_total(3, degree, &total));
-        must(ht_jets_tensor(3, degree, &tensor));
+        must(ht_jets_make(3, degree, true, &total));
+        must(ht_jets_make(3, degree, false, &tensor));
         for (int i = 0; i < 4; i++) {
             double before = places[i].end ? 0 : degree / 2.0;
             double bound = 0x1p-52 * largest;
@@ -113,7 +113,7 @@ static double smooth_error(double h, double ratio, int degree) {
     HT_ENDED(ht_samples_end) struct ht_samples *s = make(shape, origin, spacing, smooth);
     HT_ENDED(ht_jets_end) struct ht_jets *jets = NULL;
     double worst = 0;
-    must(ht_jets_total(2, degree, &jets));
+    must(ht_jets_make(2, degree, true, &jets));
     for (int i = 0; i < 25; i++) {
         int column = i % 5, row = i / 5;
         double x[3] = {0.4 * column + 0.1, 0.4 * row + 0.13, 0};
@@ -147,7 +147,7 @@ static void test_ends(void) {
     HT_ENDED(ht_samples_end) struct ht_samples *s = make(shape, origin, spacing, first);
     HT_ENDED(ht_jets_end) struct ht_jets *jets = NULL;
     double jet[10];
-    must(ht_jets_total(1, 7, &jets));
+    must(ht_jets_make(1, 7, true, &jets));
     double x[3] = {-3, 7, 0};
     must(ht_samples_jet(s, jets, x, h, jet));
     TEST_BELOW(fabs(jet[0] - 3), 0, "below the samples: the first value");
@@ -201,7 +201,7 @@ static void test_axes(void) {
     HT_ENDED(ht_jets_end) struct ht_jets *jets = NULL;
     double here[20], there[20], along = 0;
     const double h[3] = {0.2, 0.3, 0.1}, x[3] = {6.3, -4, 5.1}, y[3] = {6.3, 70, 5.1};
-    must(ht_jets_total(3, 2, &jets));
+    must(ht_jets_make(3, 2, true, &jets));
     must(ht_samples_jet(s, jets, x, h, here));
     must(ht_samples_jet(s, jets, y, h, there));
     for (int a = 0; a < jets->count; a++) {
