@@ -162,9 +162,9 @@ HT_CHECKED enum ht_err ht_layers_place(const struct ht_params *params, const boo
 const char *ht_layers_key(const struct ht_params *params);
 /* The layers of a grid with some. speed: the largest along each axis, which absorbing.speed
  * replaces. type: chosen. order: handed to `usual`. */
-HT_CHECKED enum ht_err ht_layers_make(const struct ht_params *params, const struct ht_grid *grid,
-                                      const double speed[3], enum ht_absorbing_type type, int order,
-                                      ht_layer_usual *usual, struct ht_layers *out);
+void ht_layers_make(const struct ht_params *params, const struct ht_grid *grid,
+                    const double speed[3], enum ht_absorbing_type type, int order,
+                    ht_layer_usual *usual, struct ht_layers *out);
 /* What derivatives along an axis are divided by at so many cells from its lower end, kappa +
  * sigma/(alpha + i omega), and the loss: whole numbers are primary nodes, halves dual ones, and
  * those behind walls are of the mirror image. In no layer kappa is 1, the rest 0. */

@@ -18,7 +18,7 @@ struct ht_medium {
     unsigned constant_materials;     /* bit m: material m follows from parameters
                                         that are uniform, whatever the others are,
                                         so that its polynomials are numbers */
-    double speed[3];                 /* largest signal speed along each axis */
+    double speed[3], fastest;        /* largest signal speed along each axis, of all */
     double speed_min;                /* smallest above 0 over axes and nodes, of parameters at
                                         the node, for cells per wavelength; 0 when nothing
                                         moves */
@@ -56,8 +56,7 @@ HT_CHECKED enum ht_err ht_medium_fill(const void *medium, enum ht_subgrid subgri
 /* All materials at x from the parameters there, checked. */
 HT_CHECKED enum ht_err ht_medium_point(const struct ht_medium *medium, const double x[3],
                                        double material[HT_MAX_MATERIALS]);
-/* The largest signal speed over the axes, of the whole medium and at x. */
-double ht_medium_fastest(const struct ht_medium *medium);
+/* The largest signal speed over the axes at x. */
 HT_CHECKED enum ht_err ht_medium_speed(const struct ht_medium *medium, const double x[3],
                                        double *speed);
 /* The value at x of one user parameter (such as "c"), of a material ("K", "1/rho"), or of the speed
@@ -112,8 +111,8 @@ HT_CHECKED enum ht_err ht_samples_unplace(const struct ht_params *params, const 
 void ht_samples_destroy(struct ht_samples *samples);
 /* Polynomial about x with scaled coefficients over jets (total or tensor), of the largest power of
  * each axis in jets, or less where there are fewer samples (src/model/samples.c). */
-HT_CHECKED enum ht_err ht_samples_jet(const struct ht_samples *samples, const struct ht_jets *jets,
-                                      const double x[3], const double h[3], double *out);
+void ht_samples_jet(const struct ht_samples *samples, const struct ht_jets *jets, const double x[3],
+                    const double h[3], double *out);
 
 /* ---- frame.c ----
  * The medium of finite differences: coefficients at the primary nodes, moved half a spacing up

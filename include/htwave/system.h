@@ -210,17 +210,15 @@ struct ht_equations {
     unsigned losses; /* of the system that the medium has, bit l: number l */
     bool translates; /* u(x,t) = u0(x - a t), one field and one material a_k per axis: advection */
     enum ht_symbol symbol;
-    int nenergy; /* 0: the terms have no energy */
+    bool first_order; /* no term has second derivatives */
+    bool measured;    /* the energy is a sum over the fields */
+    int nenergy;      /* 0: the terms have no energy */
     struct ht_energy_term energy[HT_MAX_FIELDS];
     struct ht_leapfrog leapfrog;
     struct ht_second_order second_order;
 };
 struct ht_equations ht_equations_make(const struct ht_system *system, int dims);
-/* Whether no term has second derivatives. */
-bool ht_equations_first_order(const struct ht_equations *eq);
 int ht_equations_field(const struct ht_equations *eq, const char *name);
-/* Whether the energy is a sum over the fields: it is measured then. */
-bool ht_equations_measured(const struct ht_equations *eq);
 /* The largest eigenvalue of a matrix that has a full set of them, none below 0: the limit of the
  * size of its powers. The matrix becomes one that leads to its eigenvectors. */
 double ht_largest_eigenvalue(int n, double a[HT_MAX_FIELDS][HT_MAX_FIELDS]);

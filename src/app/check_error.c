@@ -42,14 +42,14 @@ static enum ht_err find_waves(struct search *s) {
         s->source = "the highest of the sources";
     } else if (plan->solution->single_wave) {
         s->frequency = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]) *
-                       ht_medium_fastest(plan->medium) / (2 * acos(-1.0));
+                       plan->medium->fastest / (2 * acos(-1.0));
         s->source = "the initial wave";
     }
     REFUSE(!(s->frequency > 0), plan->params, "initial.frequency",
            "is needed by --error: the highest frequency whose waves must be right");
     REFUSE(!(plan->medium->speed_min > 0), plan->params, "medium", "--error: nothing moves in it");
     s->length = plan->medium->speed_min / s->frequency;
-    s->contrast = ht_medium_fastest(plan->medium) / plan->medium->speed_min;
+    s->contrast = plan->medium->fastest / plan->medium->speed_min;
     s->density =
         !plan->medium->uniform && (!plan->problem.scheme->nodal || plan->problem.fd.density);
     s->wavelengths = s->sim->params->time.end * s->frequency;

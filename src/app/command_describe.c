@@ -10,7 +10,7 @@ static const char *parity_words(unsigned parity, char buffer[40]) {
 }
 
 static void add_energy(const struct ht_equations *eq, struct ht_text *text) {
-    if (!ht_equations_measured(eq)) return;
+    if (!eq->measured) return;
     ht_text_add(text, "energy      1/2 integral of ");
     for (int t = 0; t < eq->nenergy; t++) {
         const struct ht_energy_term *term = &eq->energy[t];

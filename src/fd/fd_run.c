@@ -336,7 +336,7 @@ enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
         const double k = plan->problem.stages > 1 ? 0.25 : 1 - part * part;
         out->driven = s->injection[0]->driven / (s->problem.dt * sqrt(2 * k));
     }
-    out->of_rate = ht_equations_first_order(&plan->eq);
+    out->of_rate = plan->eq.first_order;
     out->partial = plan->problem.layers != NULL && time <= 0;
     out->content = out->energy;
     out->largest[plan->eq.second_order.field] = sums.largest;

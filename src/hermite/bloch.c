@@ -175,10 +175,12 @@ static void fill_step(struct map *s, double theta, number *matrix, number *chang
         change[r] = times(change[r] - times(s->lambda, wave[r]), conj(s->lambda));
 }
 
-/* y += A x */
-static void add_product(int n, const number *a, const number *x, number *y) {
+/* y += A x, of so many columns */
+static void add_product(int n, const number *a, int columns, const number *x, number *y) {
     for (int r = 0; r < n; r++)
-        for (int c = 0; c < n; c++) y[r] += times(a[r * n + c], x[c]);
+        for (int k = 0; k < n; k++)
+            for (int c = 0; c < columns; c++)
+                y[r * columns + c] += times(a[r * n + k], x[k * columns + c]);
 }
 
 /* change becomes d_steps. matrix and power, of n rows, and sum, of 2 n values, are overwritten. */
@@ -190,17 +192,14 @@ static void take_steps(int n, int64_t steps, number *matrix, number *power, numb
     for (; steps > 0; steps /= 2) {
         if (steps % 2 == 1) { /* sum: d_m, matrix: T^l, change: d_l */
             memcpy(next, change, bytes);
-            add_product(n, matrix, sum, next);
+            add_product(n, matrix, 1, sum, next);
             memcpy(sum, next, bytes);
         }
         memcpy(next, change, bytes);
-        add_product(n, matrix, change, next);
+        add_product(n, matrix, 1, change, next);
         memcpy(change, next, bytes);
         memset(power, 0, (size_t)(n * n) * sizeof *power);
-        for (int r = 0; r < n; r++)
-            for (int k = 0; k < n; k++)
-                for (int c = 0; c < n; c++)
-                    power[r * n + c] += times(matrix[r * n + k], matrix[k * n + c]);
+        add_product(n, matrix, n, matrix, power);
         number *old = matrix;
         matrix = power;
         power = old;
@@ -214,8 +213,8 @@ static enum ht_err change_axis(struct map *s, double steps, const double k[3], i
     s->axis = axis;
     s->n = axis < 0 ? 1 : s->problem->grid->order + 1;
     s->t = axis < 0 ? 1 : 2 * s->n;
-    s->size = s->n * ht_problem_stored(s->problem, HT_PRIMARY);
-    if (s->two_level) s->size += s->n * ht_problem_stored(s->problem, HT_DUAL);
+    s->size = s->n * (ht_problem_stored(s->problem, HT_PRIMARY) +
+                      (s->two_level ? ht_problem_stored(s->problem, HT_DUAL) : 0));
     const int64_t n = s->size;
     const double theta = axis < 0 ? 0 : k[axis] * s->problem->grid->h[axis];
     fill_factors(s, k);

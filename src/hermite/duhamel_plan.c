@@ -126,7 +126,7 @@ static enum ht_err make_flat(const struct ht_plan *plan, int i, struct ht_duhame
     const double least = plan->problem.scheme->dissipates ? 0.25 : plan->order <= 3 ? 1.25 : 0.5;
     const struct source_waves waves = source_waves(plan, d, i);
     REFUSE(shot->radius > 0 && shot->radius < least, plan->params,
-           HT_KEY("sources.%d.radius", plan->shots->shot[i].group),
+           HT_KEY("sources.%d.radius", shot->group),
            "must be %g or more with time.scheme = \"%s\" and grid.order = %d, which damps nothing "
            "of what a narrower source has beyond the waves that the grid carries",
            least, plan->problem.scheme->name, plan->order);
@@ -158,12 +158,11 @@ static enum ht_err make_flat(const struct ht_plan *plan, int i, struct ht_duhame
 
 static enum ht_err make_form(const struct ht_plan *plan, int i, struct ht_duhamel *d) {
     struct ht_source_form *form = &d->form[i];
-    form->cut = 1e-2 * plan->shots->shot[i].tolerance;
-    if (plan->shots->shot[i].width > 0) {
+    const struct ht_shot *shot = &plan->shots->shot[i];
+    form->cut = 1e-2 * shot->tolerance;
+    if (shot->width > 0) {
         /* A plain Gaussian, as it is given. */
-        const struct ht_shot *shot = &plan->shots->shot[i];
-        REFUSE(shot->radius > 0, plan->params,
-               HT_KEY("sources.%d.radius", plan->shots->shot[i].group),
+        REFUSE(shot->radius > 0, plan->params, HT_KEY("sources.%d.radius", shot->group),
                "does not belong to sources of type \"volume\"");
         form->order = 1;
         form->radius = shot->width / ht_grid_widest(&plan->grid);
@@ -338,13 +337,12 @@ static enum ht_err check_type(const struct ht_plan *plan, int i) {
                "need rigid or periodic ones, or give time.scheme = \"fd\"",
                n / 2 + 1);
     /* Wider volumes have more nodes than fit. */
-    const double most = HT_SOURCE_WIDEST;
-    double least = plan->grid.h[0];
-    for (int k = 1; k < plan->grid.dims; k++) least = fmin(least, plan->grid.h[k]);
-    REFUSE(shot->width > most * least, plan->params, HT_KEY("sources.%d.width", shot->group),
-           "Hermite methods have volumes of up to %g cells, here %g: take fewer cells, or "
+    double most = INFINITY;
+    for (int k = 0; k < plan->grid.dims; k++) most = fmin(most, HT_SOURCE_WIDEST * plan->grid.h[k]);
+    REFUSE(shot->width > most, plan->params, HT_KEY("sources.%d.width", shot->group),
+           "Hermite methods have volumes of up to %d cells, here %g: take fewer cells, or "
            "time.scheme = \"fd\"",
-           most, most * least);
+           HT_SOURCE_WIDEST, most);
     return HT_OK;
 }
 

@@ -11,8 +11,6 @@
 #include "tool_args.h"
 
 enum { NODE = HT_MAX_ORDER + 1, CELL = 2 * NODE };
-/* Tag of the messages; steppers use small numbers. */
-enum { TAG = 4096 };
 
 /* G: [point][side (N+1) + i]. */
 static void make_points(int order, double *matrix) {
@@ -62,10 +60,10 @@ struct state {
     const struct ht_stepper *stepper;
     double matrix[NODE * CELL];
     double *own,
-        *wide[2];     /* a field's values on either grid, with a neighbour's plane: now, before */
-    double *plane[2]; /* values of one plane: sent, received */
-    double *room[4];  /* two for each of now and before: data of cells */
-    double *before;   /* the dual grid before its half step [field][i][node] */
+        *wide[2];    /* a field's values on either grid, with a neighbour's plane: now, before */
+    double *planes;  /* values of a plane of every rank, then of this one's */
+    double *room[4]; /* two for each of now and before: data of cells */
+    double *before;  /* the dual grid before its half step [field][i][node] */
     const double *weight; /* of the physical energy; NULL: the conserved one */
 };
 
@@ -84,23 +82,6 @@ static void copy_rows(int64_t rows, int64_t width, const double *in, int64_t fro
         memcpy(out + r * to, in + r * from, (size_t)width * sizeof *out);
 }
 
-/* Sends plane[0] to the neighbour on one side and receives plane[1] from the neighbour on the other
- * side. */
-static enum ht_err exchange(const struct state *s, int64_t values, int side) {
-    const struct ht_grid *grid = &s->plan->grid;
-    struct ht_comm *comm = grid->slab.comm;
-    int to = ht_grid_neighbour(grid, 1 - side);
-    int from = ht_grid_neighbour(grid, side);
-    int64_t bytes = values * (int64_t)sizeof(double);
-    struct ht_message *sent = NULL;
-    enum ht_err err = HT_OK;
-    if (to >= 0) TRY(ht_message_send(comm, to, TAG, s->plane[0], bytes, &sent));
-    if (from >= 0) err = ht_message_pass(comm, from, TAG, false, s->plane[1], bytes);
-    if (err == HT_OK) err = ht_message_wait(&sent);
-    ht_message_abandon(sent);
-    return err;
-}
-
 /* Copies the values [i][node] of the own planes and for each i appends the plane of the neighbour,
  * if the grid is divided into slabs. */
 static enum ht_err widen(const struct state *s, enum ht_subgrid subgrid, const double *values,
@@ -109,12 +90,14 @@ static enum ht_err widen(const struct state *s, enum ht_subgrid subgrid, const d
     int64_t coefs = ht_grid_coefs(grid), plane = ht_grid_plane(grid, subgrid);
     int64_t own = ht_grid_own_total(grid, subgrid);
     int64_t held = planes_held(grid, subgrid) * plane;
-    int side = subgrid == HT_PRIMARY ? 1 : 0;
+    const int side = subgrid == HT_PRIMARY, from = ht_grid_neighbour(grid, side);
+    double *given = s->planes + ht_comm_size(grid->slab.comm) * coefs * plane;
     copy_rows(coefs, own, values, own, out, held);
     if (!ht_grid_cut(grid)) return HT_OK;
-    copy_rows(coefs, plane, values + (side == 1 ? 0 : own - plane), own, s->plane[0], plane);
-    TRY(exchange(s, coefs * plane, side));
-    copy_rows(coefs, plane, s->plane[1], plane, out + own, held);
+    copy_rows(coefs, plane, values + (side ? 0 : own - plane), own, given, plane);
+    TRY(ht_comm_gather(grid->slab.comm, given, (size_t)(coefs * plane) * sizeof *given, s->planes));
+    if (from >= 0)
+        copy_rows(coefs, plane, s->planes + from * coefs * plane, plane, out + own, held);
     return HT_OK;
 }
 
@@ -232,8 +215,8 @@ static enum ht_err add_all(struct state *s, double *energy) {
 static bool is_known(const struct ht_plan *plan) {
     const int64_t most = (int64_t)1 << 25; /* values, 256 MiB of memory */
     const struct ht_grid *grid = &plan->grid;
-    return ht_equations_measured(&plan->eq) && plan->problem.medium_degree < 0 &&
-           plan->problem.dt > 0 && plan->problem.layers == NULL &&
+    return plan->eq.measured && plan->problem.medium_degree < 0 && plan->problem.dt > 0 &&
+           plan->problem.layers == NULL &&
            (int64_t)plan->eq.nfields * ht_grid_coefs(grid) * ht_grid_total(grid, HT_PRIMARY) <=
                most;
 }
@@ -248,7 +231,7 @@ static enum ht_err measure_by(const struct ht_plan *plan, const struct ht_steppe
     make_points(grid->order, s.matrix);
     TRY(HT_TAKE(&pool, s.own, values));
     for (int i = 0; i < 2; i++) TRY(HT_TAKE(&pool, s.wide[i], values));
-    for (int i = 0; i < 2; i++) TRY(HT_TAKE(&pool, s.plane[i], plane));
+    TRY(HT_TAKE(&pool, s.planes, (ht_comm_size(grid->slab.comm) + 1) * plane));
     for (int i = 0; i < 4; i++)
         TRY(HT_TAKE(&pool, s.room[i], CELLS * ((int64_t)ht_grid_coefs(grid) << grid->dims)));
     TRY(HT_TAKE(&pool, s.before, values * plan->eq.nfields));

@@ -109,7 +109,7 @@ static void write_text(const struct sheet *s) {
                s->plan->order, s->shots, s->shots == 1 ? "" : "s"),
         HT_KEY("medium %s, speeds %.6g to %.6g",
                medium->uniform ? "uniform" : HT_WORD(MEDIUM_TYPE, s->params->medium.type),
-               medium->speed_min, ht_medium_fastest(medium)),
+               medium->speed_min, medium->fastest),
         HT_KEY("box, in the units of the input, from %s", HT_PLACED(grid, grid->lower)),
         HT_KEY("  to %s, cells %s", HT_PLACED(grid, grid->upper),
                HT_EXTENTS(grid->dims, grid->cells)),

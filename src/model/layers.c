@@ -138,9 +138,9 @@ void ht_layer_scale(struct ht_layer *layer, double speed, double h) {
     layer->most = -speed * log(layer->reflection) / (2 * layer->length * mean);
 }
 
-enum ht_err ht_layers_make(const struct ht_params *params, const struct ht_grid *grid,
-                           const double speed[3], enum ht_absorbing_type type, int order,
-                           ht_layer_usual *usual, struct ht_layers *out) {
+void ht_layers_make(const struct ht_params *params, const struct ht_grid *grid,
+                    const double speed[3], enum ht_absorbing_type type, int order,
+                    ht_layer_usual *usual, struct ht_layers *out) {
     *out = (struct ht_layers){.type = type, .dims = grid->dims};
     for (int k = 0; k < grid->dims; k++) {
         out->cells[k] = grid->cells[k];
@@ -156,7 +156,6 @@ enum ht_err ht_layers_make(const struct ht_params *params, const struct ht_grid 
             ht_layer_scale(layer, ht_value_or(&params->absorbing.speed, speed[k]), grid->h[k]);
         }
     }
-    return HT_OK;
 }
 
 struct ht_stretch ht_layers_stretch(const struct ht_layers *layers, int axis, double at) {

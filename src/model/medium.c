@@ -514,12 +514,6 @@ enum ht_err ht_medium_fill(const void *of, enum ht_subgrid subgrid, int64_t firs
     return HT_OK;
 }
 
-double ht_medium_fastest(const struct ht_medium *medium) {
-    double fastest = 0;
-    for (int k = 0; k < medium->grid->dims; k++) fastest = fmax(fastest, medium->speed[k]);
-    return fastest;
-}
-
 enum ht_err ht_medium_speed(const struct ht_medium *medium, const double x[3], double *speed) {
     double material[HT_MAX_MATERIALS];
     *speed = 0;

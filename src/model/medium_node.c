@@ -436,7 +436,7 @@ static enum ht_err parameter_jets(const struct ht_medium *medium, const struct h
         const struct ht_medium_row *row = &source->row[p];
         double *out = work->value[p];
         if (row->samples) {
-            TRY(ht_samples_jet(row->samples, source->jets, at, h, out));
+            ht_samples_jet(row->samples, source->jets, at, h, out);
         } else if (row->expr) {
             TRY(ht_expr_jet(row->expr, source->jets, at, h, out));
             TRY(check_row(medium, p, out[0], at));
@@ -673,6 +673,7 @@ enum ht_err ht_medium_visit(struct ht_medium *medium) {
         found.flattened = (int64_t)flattened;
     }
     memcpy(medium->speed, &most[SPEED], sizeof medium->speed);
+    medium->fastest = fmax(fmax(most[SPEED], most[SPEED + 1]), most[SPEED + 2]);
     medium->speed_min = isfinite(most[SPEED_MIN]) ? -most[SPEED_MIN] : 0;
     medium->slowest = isfinite(most[SLOWEST]) ? -most[SLOWEST] : 0;
     medium->wall_gradient = most[WALL_GRADIENT] > 0;

@@ -11,7 +11,7 @@
  * samples exist. */
 #include "medium_private.h"
 
-enum { MAX_POINTS = 24 }; /* samples per axis of a stencil */
+enum { MAX_POINTS = 11 }; /* samples per axis of a stencil, for the largest medium.degree */
 
 void ht_samples_destroy(struct ht_samples *samples) {
     if (!samples) return;
@@ -96,20 +96,16 @@ static void contract(const struct ht_samples *samples, const struct stencil sten
     }
 }
 
-enum ht_err ht_samples_jet(const struct ht_samples *samples, const struct ht_jets *jets,
-                           const double x[3], const double h[3], double *out) {
+void ht_samples_jet(const struct ht_samples *samples, const struct ht_jets *jets, const double x[3],
+                    const double h[3], double *out) {
     struct stencil stencil[3];
     int powers[3] = {0}; /* the largest of each axis in the set */
     for (int a = 0; a < jets->count; a++)
         for (int k = 0; k < 3; k++)
             if (jets->index[a][k] > powers[k]) powers[k] = jets->index[a][k];
-    for (int k = 0; k < 3; k++) {
-        REQUIRE(powers[k] < MAX_POINTS, HT_ERR_INPUT, "polynomials of degree %d: at most %d",
-                powers[k], MAX_POINTS - 1);
+    for (int k = 0; k < 3; k++)
         stencil_make(samples, k, x[k], h[k], powers[k], powers[k] + 1, &stencil[k]);
-    }
     contract(samples, stencil, false, jets->count, jets->index, out);
-    return HT_OK;
 }
 
 void ht_samples_spread(const struct ht_samples *samples, int dims, const double x[3], double by,

@@ -23,8 +23,9 @@ enum { CHUNK = 1 << 13 };
 struct type {
     /* Checks the parameters, sets exact, wavenumber, the fields that occur and the private data. */
     enum ht_err (*prepare)(struct ht_solution *solution);
-    /* A field that occurs. */
+    /* A field that occurs; or, by threads, some of its nodes. */
     enum ht_err (*fill)(struct range *range);
+    enum ht_err (*nodes)(void *range, int64_t begin, int64_t end);
     unsigned occurs; /* fields, before it is prepared */
     bool rest;
 };
@@ -301,14 +302,6 @@ struct table {
     int coefs;
     double complex *value;
 };
-/* At a node on a wall one parity of coefficients vanishes. Rounding must not leave a rest of it,
- * which the mirror would make visible. */
-static void clear_wall(const struct ht_solution *solution, int field, int axis, int side,
-                       double complex *c) {
-    int sign = ht_wall_sign(solution->eq, field, axis, solution->grid->wall[axis][side]);
-    for (int i = sign > 0 ? 1 : 0; sign != 0 && i <= solution->grid->order; i += 2) c[i] = 0;
-}
-
 static void fill_table(const struct range *range, int part, int axis, struct table *table) {
     const struct ht_solution *solution = range->solution;
     const struct ht_grid *grid = solution->grid;
@@ -320,8 +313,13 @@ static void fill_table(const struct range *range, int part, int axis, struct tab
         double complex c[HT_MAX_ORDER + 1] = {0};
         const double x = ht_grid_x(grid, range->subgrid, axis, first + m);
         (solution->data->pulse != NULL ? gaussian_factor : wave_factor)(range, part, axis, x, c);
-        if (walls && first + m == 0) clear_wall(solution, range->field, axis, 0, c);
-        if (walls && first + m == all - 1) clear_wall(solution, range->field, axis, 1, c);
+        /* At a node on a wall one parity of coefficients vanishes. Rounding must not leave a rest
+         * of it, which the mirror would make visible. */
+        for (int n = 0; walls && n < 2; n++) {
+            const int sign = ht_wall_sign(solution->eq, range->field, axis, grid->wall[axis][n]);
+            if (first + m != (n ? all - 1 : 0)) continue;
+            for (int i = sign > 0; sign != 0 && i <= grid->order; i += 2) c[i] = 0;
+        }
         for (int i = 0; i < table->coefs; i++) table->value[i * table->nodes + m] = c[i];
     }
 }
@@ -392,14 +390,6 @@ static enum ht_err fill_product(struct range *range) {
  * with the wall's sign, behind a periodic seam they wrap. */
 
 /* ---- the stencil ---- */
-
-static int reach(const struct ht_grid *grid) {
-    return grid->order + 1;
-}
-
-static int stencil_width(const struct ht_grid *grid) {
-    return 2 * reach(grid) + 1;
-}
 
 enum { SET = 160 };
 
@@ -561,8 +551,8 @@ static enum ht_err prepare_file(struct ht_solution *solution) {
      * other integers from -P to P. */
     const struct ht_grid *grid = solution->grid;
     double **out = &solution->data->stencil;
-    int p = reach(grid);
-    TRY(HT_TAKE(&solution->data->pool, *out, (grid->order + 1) * stencil_width(grid)));
+    const int p = grid->order + 1, width = 2 * p + 1;
+    TRY(HT_TAKE(&solution->data->pool, *out, p * width));
     for (int s = -p; s <= p; s++) {
         long double c[2 * HT_MAX_ORDER + 4] = {1};
         int degree = 0;
@@ -572,8 +562,7 @@ static enum ht_err prepare_file(struct ht_solution *solution) {
             degree++;
             for (int i = degree; i >= 0; i--) c[i] = ((i > 0 ? c[i - 1] : 0) - t * c[i]) / (s - t);
         }
-        for (int i = 0; i <= grid->order; i++)
-            (*out)[i * stencil_width(grid) + s + p] = (double)c[i];
+        for (int i = 0; i < p; i++) (*out)[i * width + s + p] = (double)c[i];
     }
     return HT_OK;
 }
@@ -586,17 +575,17 @@ static void differentiate(const struct range *range, int axis, int derivative, i
                           int64_t step, int64_t first, int64_t last, const double *in,
                           double *out) {
     const struct ht_grid *grid = range->solution->grid;
-    const double *stencil =
-        range->solution->data->stencil + (ptrdiff_t)derivative * stencil_width(grid);
+    const int width = 2 * grid->order + 3;
+    const double *stencil = range->solution->data->stencil + (ptrdiff_t)derivative * width;
     const unsigned parity = range->solution->eq->field[range->field].parity;
     const int64_t all = ht_grid_nodes(grid, HT_PRIMARY, axis) * step;
     for (int64_t i = 0; i < lines * (last - first); i++, out += step) {
         const double *line = in + i / (last - first) * all;
         memset(out, 0, (size_t)step * sizeof *out);
         if (axis >= grid->dims) memcpy(out, line, (size_t)step * sizeof *out);
-        for (int s = 0; axis < grid->dims && s < stencil_width(grid); s++) {
+        for (int s = 0; axis < grid->dims && s < width; s++) {
             int sign[2];
-            const int64_t m = first + i % (last - first) + s - reach(grid);
+            const int64_t m = first + i % (last - first) + s - width / 2;
             const int64_t from =
                 ht_grid_source(grid, HT_PRIMARY, axis, parity >> axis & 1u, m, sign);
             const double weight = sign[0] * stencil[s];
@@ -648,7 +637,7 @@ static enum ht_err fill_file(struct range *range) {
 /* Every coefficient of total degree g is uniform in amplitude * [-1, 1) / 4^g:
  * their ratios are those of a wave with some four cells per wavelength. They depend on seed, grid,
  * node, field and coefficient only, so that any range of planes can be computed separately. */
-static enum ht_err fill_random_rows(void *data, int64_t begin, int64_t end) {
+static enum ht_err fill_random(void *data, int64_t begin, int64_t end) {
     const struct range *range = data;
     const struct ht_params *params = range->solution->data->params;
     const uint64_t seed = (uint64_t)params->initial.seed;
@@ -656,22 +645,17 @@ static enum ht_err fill_random_rows(void *data, int64_t begin, int64_t end) {
     const uint64_t rows = (uint64_t)range->solution->eq->nfields * (uint64_t)coefs;
     const int side = range->solution->grid->order + 1;
     const uint64_t first = (uint64_t)(range->first * range->plane);
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = 0; i < coefs; i++) {
         const uint64_t row = (uint64_t)(range->field * coefs + i);
         const int64_t degree = i % side + i / side % side + i / side / side;
         const double scale = ldexp(params->initial.single.amplitude, -2 * (int)degree);
-        for (int64_t node = 0; node < range->nodes; node++) {
+        for (int64_t node = begin; node < end; node++) {
             const uint64_t index = 2 * ((first + (uint64_t)node) * rows + row);
             range->out[i * range->nodes + node] =
                 scale * ht_rng_uniform(seed, index + (range->subgrid == HT_DUAL));
         }
     }
     return HT_OK;
-}
-
-static enum ht_err fill_random(struct range *range) {
-    return ht_threads_share(ht_grid_coefs(range->solution->grid), CHUNK / ht_most(1, range->nodes),
-                            fill_random_rows, range);
 }
 
 static enum ht_err prepare_expression(struct ht_solution *solution) {
@@ -692,7 +676,7 @@ static enum ht_err prepare_expression(struct ht_solution *solution) {
     return ht_jets_make(dims, solution->grid->order, false, &data->jets);
 }
 
-static enum ht_err fill_expression_nodes(void *data, int64_t begin, int64_t end) {
+static enum ht_err fill_expression(void *data, int64_t begin, int64_t end) {
     const struct range *range = data;
     const struct ht_solution *solution = range->solution;
     const struct ht_solution_data *of = solution->data;
@@ -714,16 +698,12 @@ static enum ht_err fill_expression_nodes(void *data, int64_t begin, int64_t end)
     return HT_OK;
 }
 
-static enum ht_err fill_expression(struct range *range) {
-    return ht_threads_share(range->nodes, CHUNK / 32, fill_expression_nodes, range);
-}
-
 static const struct type types[] = {
     [HT_DATA_GAUSSIAN] = {.prepare = prepare_gaussian, .fill = fill_product},
     [HT_DATA_PLANE] = {.prepare = prepare_wave, .fill = fill_product},
     [HT_DATA_STANDING] = {.prepare = prepare_wave, .fill = fill_product},
-    [HT_DATA_RANDOM] = {.fill = fill_random, .occurs = ~0u},
-    [HT_DATA_EXPRESSION] = {.prepare = prepare_expression, .fill = fill_expression},
+    [HT_DATA_RANDOM] = {.nodes = fill_random, .occurs = ~0u},
+    [HT_DATA_EXPRESSION] = {.prepare = prepare_expression, .nodes = fill_expression},
     [HT_DATA_FILE] = {.prepare = prepare_file, .fill = fill_file},
     [HT_DATA_ZERO] = {.rest = true},
 };
@@ -793,8 +773,10 @@ enum ht_err ht_solution_fill(const struct ht_solution *solution, enum ht_subgrid
     };
     const int64_t size = ht_grid_coefs(grid) * range.nodes;
     memset(out, 0, (size_t)(size * solution->eq->nfields) * sizeof *out);
+    const struct type *type = solution->data->type;
     for (; range.field < solution->eq->nfields; range.field++, range.out += size)
         if (solution->single_wave || ht_solution_occurs(solution, range.field))
-            TRY(solution->data->type->fill(&range));
+            TRY(type->nodes ? ht_threads_share(range.nodes, CHUNK / 32, type->nodes, &range)
+                            : type->fill(&range));
     return HT_OK;
 }

@@ -10,8 +10,6 @@
  * Invariants that expressions build on: entry 0 is the zero multi-index; if b <= a in every
  * component and b != a, b comes before a; the first pair of each k has i = 0. */
 
-enum { MAX_DEGREE = 32 };
-
 /* Degree and pairs of a set whose indices are filled in. */
 static enum ht_err complete(struct ht_jets *jets) {
     int pairs = 0, side = 1;
@@ -40,10 +38,6 @@ static enum ht_err complete(struct ht_jets *jets) {
 
 static enum ht_err make(int dims, int degree, bool total, struct ht_jets *jets) {
     int all = 1;
-    REQUIRE(dims >= 1 && dims <= HT_MAX_DIMS, HT_ERR_INTERNAL,
-            "jets in %d dimensions: 1 to 3 exist", dims);
-    REQUIRE(degree >= 0 && degree <= MAX_DEGREE, HT_ERR_INTERNAL,
-            "jets of degree %d: 0 to %d exist", degree, MAX_DEGREE);
     jets->dims = dims;
     for (int k = 0; k < dims; k++) all *= degree + 1;
     TRY(HT_ALLOC(jets->index, all));

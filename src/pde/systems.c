@@ -64,12 +64,6 @@ const struct ht_wall_kind *ht_wall_of(const struct ht_system *system, int factor
     return ht_wall_at(system, n);
 }
 
-bool ht_equations_first_order(const struct ht_equations *eq) {
-    for (int t = 0; t < eq->nterms; t++)
-        if (eq->term[t].derivative > 1) return false;
-    return true;
-}
-
 /* ---- attenuation ---- */
 
 struct ht_attenuation ht_attenuation_of(double q, double power, double frequency) {

@@ -96,6 +96,7 @@ static void find_form(struct ht_equations *eq) {
 /* ---- energy ---- */
 
 static void add_energy(struct ht_equations *eq, int field, bool gradient, int material, int other) {
+    eq->measured = other == field && (eq->measured || eq->nenergy == 0);
     eq->energy[eq->nenergy++] = (struct ht_energy_term){field, gradient, material, other};
 }
 
@@ -151,7 +152,7 @@ static void find_energy(struct ht_equations *eq, int *wrong) {
     const struct ht_second_order *form = &eq->second_order;
     matrix C;
     *wrong = -1;
-    eq->nenergy = 0;
+    eq->nenergy = eq->measured = 0;
     if (eq->translates) {
         add_energy(eq, 0, false, -1, 0);
     } else if (form->known && form->rate >= 0) {
@@ -246,6 +247,7 @@ struct ht_equations ht_equations_make(const struct ht_system *system, int dims) 
     struct ht_equations eq = all;
     eq.dims = dims;
     eq.nfields = eq.nterms = 0;
+    eq.first_order = true;
     memset(eq.leapfrog.stored, 0, sizeof eq.leapfrog.stored);
     HT_EACH_BIT(f, exist) {
         const int to = number[f] = eq.nfields++;
@@ -260,17 +262,11 @@ struct ht_equations ht_equations_make(const struct ht_system *system, int dims) 
         term.row = number[term.row];
         term.col = number[term.col];
         eq.term[eq.nterms++] = term;
+        eq.first_order = eq.first_order && term.derivative < 2;
     }
     if (eq.second_order.known) find_form(&eq);
     find_energy(&eq, &wrong);
     return eq;
-}
-
-bool ht_equations_measured(const struct ht_equations *eq) {
-    bool coupled = false;
-    for (int i = 0; i < eq->nenergy; i++)
-        coupled = coupled || eq->energy[i].other != eq->energy[i].field;
-    return eq->nenergy > 0 && !coupled;
 }
 
 /* ---- speeds ---- */

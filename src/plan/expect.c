@@ -293,7 +293,7 @@ enum ht_err ht_expect(struct ht_plan *plan) {
     /* Adds the error of rounding over the wavelengths travelled by the wave, or by waves of this
      * length, at the largest speed. */
     const double time = plan->problem.dt * (double)plan->steps;
-    expect_rounding(plan, time * ht_medium_fastest(plan->medium) * length / (2 * acos(-1.0)),
+    expect_rounding(plan, time * plan->medium->fastest * length / (2 * acos(-1.0)),
                     &plan->expected);
     plan->expected.varies = !plan->medium->uniform;
     plan->expected.jumps = plan->medium->rough;

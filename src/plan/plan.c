@@ -251,8 +251,8 @@ static void warn_units(const struct ht_plan *plan) {
     const double highest = plan->shots ? plan->shots->highest : plan->params->initial.frequency;
     if ((double)plan->steps > many)
         ht_warn("%lld steps, in which waves at %.4g go %.3g times along the box: %s",
-                (long long)plan->steps, ht_medium_fastest(plan->medium),
-                ht_medium_fastest(plan->medium) * plan->params->time.end / longest, same_unit);
+                (long long)plan->steps, plan->medium->fastest,
+                plan->medium->fastest * plan->params->time.end / longest, same_unit);
     else if (highest > 0 && plan->medium->speed_min > longest * highest)
         ht_warn(
             "the shortest waves, of frequency %.4g at speed %.4g, are %.3g times as long as the "

@@ -138,17 +138,17 @@ static enum ht_err check_leapfrog(const struct ht_plan *plan) {
 
 enum ht_err ht_hermite_plan_layers(struct ht_plan *plan) {
     const bool sponge = plan->params->absorbing.type == HT_ABSORBING_SPONGE;
-    const bool first = ht_equations_first_order(&plan->eq);
+    const bool first = plan->eq.first_order;
     if (plan->problem.scheme->two_level) TRY(check_leapfrog(plan));
     TRY(check_thickness(plan, sponge ? least_sponge : least_cells));
     if (sponge) TRY(check_sponge(plan->params));
     TRY(refuse_keys(plan->params, MIX, "Hermite methods"));
-    TRY(ht_layers_make(plan->params, &plan->grid, plan->medium->speed,
-                       sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML, plan->order,
-                       sponge  ? usual_sponge
-                       : first ? usual_first
-                               : usual_second,
-                       &plan->layers));
+    ht_layers_make(plan->params, &plan->grid, plan->medium->speed,
+                   sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML, plan->order,
+                   sponge  ? usual_sponge
+                   : first ? usual_first
+                           : usual_second,
+                   &plan->layers);
     /* Equations of second order have derivatives of psi, too, and so those of the damping about a
      * node; with N = 1 nothing is gained. */
     plan->layers.profile_degree = sponge ? 0 : first || plan->order == 1 ? 2 : HT_PROFILE_DEGREE;
@@ -178,7 +178,7 @@ enum { ROWS = sizeof first_order / sizeof *first_order };
 
 /* Of the usual profiles; with another R no less than that. */
 double ht_plan_layer_point_reflection(const struct ht_plan *plan) {
-    const struct measured *rows = ht_equations_first_order(&plan->eq) ? first_order : second_order;
+    const struct measured *rows = plan->eq.first_order ? first_order : second_order;
     const struct ht_params *params = plan->params;
     double most = NAN;
     if (plan->layers.stages == 0 || plan->order > 4 ||
@@ -245,8 +245,8 @@ static enum ht_err plan_nodal(struct ht_plan *plan, ht_layer_usual *usual) {
     TRY(refuse_keys(params, SPONGE, "time.scheme = \"fd\""));
     if (type == HT_ABSORBING_AUTO) type = HT_ABSORBING_CPML;
     if (type == HT_ABSORBING_SPONGE) TRY(check_sponge(params));
-    TRY(ht_layers_make(params, &plan->grid, plan->medium->speed, type, plan->order, usual,
-                       &plan->layers));
+    ht_layers_make(params, &plan->grid, plan->medium->speed, type, plan->order, usual,
+                   &plan->layers);
     /* Behind matched layers of fields of second order waves are 0: the tails of guided waves, which
      * a rigid wall feeds, are damped, and no constant is left over. Fields of a pair are 0 on the
      * one kind of wall or on the other: with one of each at the ends of an axis none of them has a
@@ -458,7 +458,7 @@ bool ht_plan_layer_mixed_db(const struct ht_plan *plan, double mix, double db[2]
 enum damped { PAIR, SINGLE, FIRST };
 
 static enum damped damped_by(const struct ht_problem *problem) {
-    const bool pair = ht_equations_first_order(problem->eq);
+    const bool pair = problem->eq->first_order;
     if (problem->early != 0) return PAIR;
     if (problem->second != NULL) return SINGLE;
     if (problem->layers->type == HT_ABSORBING_CPML) return pair ? PAIR : FIRST;
@@ -577,7 +577,7 @@ bool ht_plan_layer_shots_db(const struct ht_plan *plan, double db[2]) {
 
 /* Between factors of two, then by halving. */
 double ht_plan_layer_longest(const struct ht_plan *plan, double part) {
-    const double speed = ht_medium_fastest(plan->medium);
+    const double speed = plan->medium->fastest;
     const double resolved = plan->grid.order > 0 ? 1 : 8; /* cells */
     double low = resolved * plan->grid.h[0], high = low;
     for (int n = 0; n < 40 && returned(plan, speed / high, 1) < part; n++) {

@@ -23,7 +23,7 @@ static enum ht_err find_energy(const struct ht_view *view, const struct ht_state
         /* The field's own energy and that of data that are no part of the state. */
         double hidden;
         e->initial = e->final;
-        if (state->of_rate && ht_equations_measured(&run->plan->eq)) {
+        if (state->of_rate && run->plan->eq.measured) {
             TRY(ht_data_hidden(run->plan, &hidden));
             e->initial = (state->held + hidden) / (run->plan->scale * run->plan->scale);
         }

@@ -163,7 +163,7 @@ static void add_faces(const struct ht_plan *plan, struct ht_facts *f) {
 
 static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_medium *medium = sim->plan->medium;
-    const double least = medium->speed_min, fastest = ht_medium_fastest(medium);
+    const double least = medium->speed_min, fastest = medium->fastest;
     ht_say(f, "  medium    %s",
            medium->uniform ? "uniform" : HT_WORD(MEDIUM_TYPE, sim->params->medium.type));
     if (sim->plan->frame != NULL) {
@@ -616,7 +616,7 @@ static void note_dispersion(const struct ht_plan *plan) {
         !(dt > 0) || plan->params->time.dispersion == HT_DISPERSION_KEEP)
         return;
     for (int k = 0; k < plan->grid.dims; k++) square += pow(plan->solution->wavenumber[k], 2);
-    const double speed = ht_medium_fastest(plan->medium);
+    const double speed = plan->medium->fastest;
     const double omega = fmax(speed * sqrt(square), plan->shots ? whole * plan->shots->highest : 0);
     const double faster = 2 * asin(fmin(omega * dt / 2, 1)) - omega * dt;
     if (omega > 0)
@@ -666,7 +666,7 @@ void ht_report_notes(const struct ht_simulation *sim) {
                     "recorded as slower ones",
                     n + 1, all->group[n].every, period, points);
     if (plan->grid.order == 0) {
-        if (params->output.series && ht_equations_first_order(&plan->eq) &&
+        if (params->output.series && plan->eq.first_order &&
             plan->problem.second != NULL && (plan->shots != NULL || plan->problem.layers != NULL))
             ht_note("the energy in series.csv is not known: finite differences compute p alone, "
                     "and sources or absorbing sides change it");

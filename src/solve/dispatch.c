@@ -33,7 +33,7 @@ enum ht_err ht_conserved_energy(const struct ht_plan *plan, const struct ht_step
 }
 
 bool ht_energy_measured(const struct ht_plan *plan) {
-    return ht_equations_measured(&plan->eq) || plan->problem.early != 0;
+    return plan->eq.measured || plan->problem.early != 0;
 }
 
 enum ht_err ht_physical_energy(const struct ht_plan *plan, const struct ht_stepper *stepper,

@@ -201,12 +201,12 @@ static bool resolved(const struct ht_plan *plan, const struct ht_state *state) {
  * unresolved data fluctuates, most for the second-order equation. */
 static double most_growth(const struct ht_plan *plan, const struct ht_energy_watch *watch) {
     const double doubled = 2, given = plan->problem.scheme->most_growth;
-    if (plan->problem.layers != NULL && (given > 0 || ht_equations_first_order(&plan->eq)))
+    if (plan->problem.layers != NULL && (given > 0 || plan->eq.first_order))
         return fmax(given, doubled);
     if (given > 0) return given;
     if (!watch->rough) return doubled;
-    if (plan->medium->uniform) return ht_equations_first_order(&plan->eq) ? 100 : 1e4;
-    return ht_equations_first_order(&plan->eq) || !watch->began_rough ? doubled : 100;
+    if (plan->medium->uniform) return plan->eq.first_order ? 100 : 1e4;
+    return plan->eq.first_order || !watch->began_rough ? doubled : 100;
 }
 
 /* Rise of the energy above which a run is reported as growing. Measured rises of stable runs: 0.1
@@ -214,11 +214,11 @@ static double most_growth(const struct ht_plan *plan, const struct ht_energy_wat
  * second-order equations, 0.23 where absorbing layers give back waves of 200 cells, 0.87 where
  * these are of 60 cells and damping varies about a node. The expected rounding error is added. */
 static double small_rise(const struct ht_plan *plan, const struct ht_energy_watch *watch) {
-    const double small = ht_equations_first_order(&plan->eq) ? 0.01
-                         : plan->problem.layers == NULL      ? 0.1
-                         : plan->layers.profile_degree == 0  ? 0.5
-                                                             : 0.9;
-    if (watch->rough) return ht_equations_first_order(&plan->eq) ? 0.2 : 10;
+    const double small = plan->eq.first_order               ? 0.01
+                         : plan->problem.layers == NULL     ? 0.1
+                         : plan->layers.profile_degree == 0 ? 0.5
+                                                            : 0.9;
+    if (watch->rough) return plan->eq.first_order ? 0.2 : 10;
     return plan->medium->uniform ? fmax(small, 2 * plan->expected.high) : small;
 }
 

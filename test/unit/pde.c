@@ -471,7 +471,7 @@ static void check_vectors(void) {
     TEST_CHECK(has_groups(&eq, 3, 28) && has_parities(&eq, (const unsigned[]){1, 2, 0, 0, 3}),
                "elastic in 2-D: groups %x, %x, parities", eq.leapfrog.stored[0],
                eq.leapfrog.stored[1]);
-    TEST_CHECK(!eq.second_order.known && coupled == 1 && !ht_equations_measured(&eq),
+    TEST_CHECK(!eq.second_order.known && coupled == 1 && !eq.measured,
                "elastic: no form of second order, an energy with one coupling");
     TEST_CHECK(line.nfields == 2 && ht_equations_field(&line, "v2") < 0,
                "elastic: %d fields along a line", line.nfields);

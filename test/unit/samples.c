@@ -44,7 +44,7 @@ static double jet_error(const struct ht_samples *s, const struct ht_jets *jets, 
     struct ht_expr *expr;
     must(ht_expr_parse(text, &expr));
     must(ht_expr_jet(expr, jets, x, h, want));
-    must(ht_samples_jet(s, jets, x, h, got));
+    ht_samples_jet(s, jets, x, h, got);
     for (int a = 0; a < jets->count; a++) worst = test_worse(worst, fabs(got[a] - want[a]));
     ht_expr_destroy(expr);
     return worst;
@@ -149,14 +149,14 @@ static void test_ends(void) {
     double jet[10];
     must(ht_jets_make(1, 7, true, &jets));
     double x[3] = {-3, 7, 0};
-    must(ht_samples_jet(s, jets, x, h, jet));
+    ht_samples_jet(s, jets, x, h, jet);
     TEST_BELOW(fabs(jet[0] - 3), 0, "below the samples: the first value");
     TEST_BELOW(fabs(jet[1]) + fabs(jet[2]), 0, "below the samples: flat");
     x[0] = 99;
-    must(ht_samples_jet(s, jets, x, h, jet));
+    ht_samples_jet(s, jets, x, h, jet);
     TEST_BELOW(fabs(jet[0] - 7), 0, "above the samples: the last value");
     x[0] = 1.7;
-    must(ht_samples_jet(s, jets, x, h, jet));
+    ht_samples_jet(s, jets, x, h, jet);
     double error = fabs(jet[0] - 4.4) + fabs(jet[1] - 1);
     for (int a = 2; a < jets->count; a++) error += fabs(jet[a]);
     TEST_BELOW(error, 1e-13, "degree 7 of 5 samples: what they determine");
@@ -202,8 +202,8 @@ static void test_axes(void) {
     double here[20], there[20], along = 0;
     const double h[3] = {0.2, 0.3, 0.1}, x[3] = {6.3, -4, 5.1}, y[3] = {6.3, 70, 5.1};
     must(ht_jets_make(3, 2, true, &jets));
-    must(ht_samples_jet(s, jets, x, h, here));
-    must(ht_samples_jet(s, jets, y, h, there));
+    ht_samples_jet(s, jets, x, h, here);
+    ht_samples_jet(s, jets, y, h, there);
     for (int a = 0; a < jets->count; a++) {
         along += fabs(here[a] - there[a]);
         if (jets->index[a][1] > 0) along += fabs(here[a]);
