@@ -279,18 +279,14 @@ static enum ht_err wave_error(const struct ht_plan *plan, const struct ht_duhame
 static enum ht_err find_travel(const struct ht_plan *plan, const struct ht_duhamel *d, int i,
                                double *travel) {
     const struct source_waves waves = source_waves(plan, d, i);
+    const struct ht_shot *shot = &plan->shots->shot[i];
     const double small = 1e-9;
     double sum = 0;
     int strongest = 0;
-    /* often all are alike */
-    if (i > 0) {
-        const struct source_waves before = source_waves(plan, d, i - 1);
-        *travel = d->form[i - 1].travel;
-        bool same = waves.highest == before.highest;
-        for (int n = 0; n < HT_SIGNAL_BANDS; n++)
-            same = same && waves.k[n] == before.k[n] && waves.energy[n] == before.energy[n];
-        if (same) return HT_OK;
-    }
+    if (i > 0) *travel = d->form[i - 1].travel; /* often all are alike */
+    if (i > 0 && shot->signal == shot[-1].signal && ht_shot_dims(shot) == ht_shot_dims(&shot[-1]) &&
+        waves.highest == source_waves(plan, d, i - 1).highest)
+        return HT_OK;
     for (int b = 0; b < HT_SIGNAL_BANDS; b++)
         if (waves.energy[b] > waves.energy[strongest]) strongest = b;
     for (int b = 0; b < HT_SIGNAL_BANDS; b++) {

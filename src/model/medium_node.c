@@ -86,18 +86,17 @@ static bool usable_value(const struct ht_parameter *of, double value) {
 static enum ht_err check(const struct ht_medium *medium, const char *key, const char *name,
                          double value, bool positive, bool zero, const double x[3]) {
     const char *rule = ht_medium_wrong(value, positive, zero);
+    double at[3];
+    if (rule != NULL) (void)ht_grid_clamp(medium->grid, x, at);
     REFUSE(rule, medium->source->params, key, "gives %s = %.6g at %s: must be %s", name, value,
-           HT_PLACED(medium->grid, x), rule);
+           HT_PLACED(medium->grid, at), rule);
     return HT_OK;
 }
 
 static enum ht_err check_row(const struct ht_medium *medium, int parameter, double value,
                              const double x[3]) {
     const struct ht_medium_row *row = &medium->source->row[parameter];
-    double at[3];
-    if (ht_medium_wrong(value, row->of->positive, row->of->zero) == NULL) return HT_OK;
-    (void)ht_grid_clamp(medium->grid, x, at);
-    return check(medium, row->key, row->name, value, row->of->positive, row->of->zero, at);
+    return check(medium, row->key, row->name, value, row->of->positive, row->of->zero, x);
 }
 
 /* The key of the parameter that single precision does not hold at x; none: of the first one. */

@@ -251,12 +251,6 @@ static enum ht_err check_begin(const struct ht_params *params, const struct ht_s
     return HT_OK;
 }
 
-static void warn_late(const struct ht_params *params, const struct ht_shot *shot, int group) {
-    const double begin = shot->signal->begin + shot->delay;
-    if (begin >= params->time.end && params->time.end > 0)
-        ht_warn("sources.%d: the signal begins at %g, after the run's end", group, begin);
-}
-
 static void set_place(const struct ht_shot_given *given, const struct ht_grid *grid,
                       struct ht_shot *shot) {
     shot->type = &ht_source_types[given->type];
@@ -445,10 +439,10 @@ static enum ht_err add_shot(const struct ht_params *params, const struct ht_shot
     }
     TRY(check_begin(params, shot, group));
     warn_silent(medium, shot, group);
-    if (element == 0) { /* of an array said once */
-        warn_late(params, shot, group);
-        warn_constant(medium->grid, shot, group);
-    }
+    const double begin = shot->signal->begin + shot->delay;
+    if (element == 0 && begin >= params->time.end && params->time.end > 0)
+        ht_warn("sources.%d: the signal begins at %g, after the run's end", group, begin);
+    if (element == 0) warn_constant(medium->grid, shot, group); /* of an array said once */
     shots->highest = fmax(shots->highest, shot->signal->highest);
     shots->end = fmax(shots->end, shot->signal->end + shot->delay + 1.25 * shot->crossing);
     return HT_OK;

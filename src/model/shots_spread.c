@@ -4,13 +4,10 @@
 /* ---- lists of nodes ---- */
 
 static int compare(const void *a, const void *b) {
-    const int64_t *x = ((const struct ht_point_node *)a)->m;
-    const int64_t *y = ((const struct ht_point_node *)b)->m;
+    const struct ht_point_node *x = a, *y = b;
     for (int k = 2; k >= 0; k--)
-        if (x[k] != y[k]) return x[k] < y[k] ? -1 : 1;
-    const double v = ((const struct ht_point_node *)a)->weight;
-    const double w = ((const struct ht_point_node *)b)->weight;
-    return v < w ? -1 : v > w;
+        if (x->m[k] != y->m[k]) return x->m[k] < y->m[k] ? -1 : 1;
+    return x->weight < y->weight ? -1 : x->weight > y->weight;
 }
 
 /* Sorts, and adds up what falls on one node, in an order that weights define. */
@@ -36,10 +33,10 @@ struct axis_list {
     double *weight;
 };
 
-/* slope: takes the derivative by the place. */
+/* slope: takes the derivative by the place. wanted: which nodes; NULL: all. */
 static enum ht_err list_axis(struct ht_pool *pool, const struct ht_shot *shot,
                              const struct ht_grid *grid, int axis, double x, bool slope,
-                             struct axis_list *out) {
+                             const bool *wanted, struct axis_list *out) {
     const int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, axis);
     TRY(HT_TAKE(pool, out->node, nodes));
     TRY(HT_TAKE(pool, out->weight, nodes));
@@ -57,44 +54,41 @@ static enum ht_err list_axis(struct ht_pool *pool, const struct ht_shot *shot,
                 near.weight[i] * (1 / ht_grid_weight(grid, axis, near.node[i]) / grid->h[axis]);
     }
     for (int64_t m = 0; m < nodes; m++)
-        if (out->weight[m] != 0) {
+        if (out->weight[m] != 0 && (wanted == NULL || wanted[m])) {
             out->node[out->count] = m;
             out->weight[out->count++] = out->weight[m];
         }
     return HT_OK;
 }
 
-/* Adds the nodes of the product on some planes. Of a drive of the flux along axis `slope` they take
- * its material, too, where it acts on a node: on the plane beside it, or at the place. */
+/* Adds the nodes of the product. Of a drive of the flux along axis `slope` they take its material,
+ * too, where it acts on a node: on the plane beside it, or at the place. */
 static enum ht_err multiply(const struct ht_shot *shot, const struct ht_medium *medium,
                             const struct ht_drive *drive, int slope, const double x[3],
-                            const struct axis_list list[3], const bool *planes,
-                            struct ht_point *out) {
+                            const struct axis_list list[3], struct ht_point *out) {
     const bool once = medium->uniform || ht_shot_dims(shot) == medium->grid->dims;
     const struct ht_grid *grid = medium->grid;
     const double sign = slope < 0 ? 1 : -medium->eq->second_order.sign[slope];
     double factor = 1;
     bool known = slope < 0;
-    for (int i3 = 0; i3 < list[2].count; i3++) {
-        if (planes != NULL && !planes[list[2].node[i3]]) continue;
-        for (int i2 = 0; i2 < list[1].count; i2++)
-            for (int i1 = 0; i1 < list[0].count; i1++) {
-                struct ht_point_node *node = &out->node[out->count++];
-                *node = (struct ht_point_node){
-                    {list[0].node[i1], list[1].node[i2], list[2].node[i3]},
-                    list[0].weight[i1] * list[1].weight[i2] * list[2].weight[i3]};
-                if (!known) {
-                    double at[3];
-                    for (int k = 0; k < 3; k++)
-                        at[k] = shot->varies[k] || k >= grid->dims
-                                    ? x[k]
-                                    : ht_grid_x(grid, HT_PRIMARY, k, node->m[k]);
-                    const char *name = medium->eq->system->material[drive->material].name;
-                    TRY(ht_medium_parameter(medium, name, at, &factor));
-                }
-                known = slope < 0 || once;
-                node->weight *= factor * drive->weight * sign;
-            }
+    for (int i = 0; i < list[2].count * list[1].count * list[0].count; i++) {
+        const int i1 = i % list[0].count, row = i / list[0].count;
+        const int i2 = row % list[1].count, i3 = row / list[1].count;
+        struct ht_point_node *node = &out->node[out->count++];
+        *node =
+            (struct ht_point_node){{list[0].node[i1], list[1].node[i2], list[2].node[i3]},
+                                   list[0].weight[i1] * list[1].weight[i2] * list[2].weight[i3]};
+        if (!known) {
+            double at[3];
+            for (int k = 0; k < 3; k++)
+                at[k] = shot->varies[k] || k >= grid->dims
+                            ? x[k]
+                            : ht_grid_x(grid, HT_PRIMARY, k, node->m[k]);
+            const char *name = medium->eq->system->material[drive->material].name;
+            TRY(ht_medium_parameter(medium, name, at, &factor));
+        }
+        known = slope < 0 || once;
+        node->weight *= factor * drive->weight * sign;
     }
     return HT_OK;
 }
@@ -106,13 +100,12 @@ static enum ht_err add_point(const struct ht_shot *shot, const struct ht_medium 
     HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
     struct axis_list along[3] = {{0}};
     for (int k = 0; k < 3; k++)
-        TRY(list_axis(&pool, shot, medium->grid, k, x[k], k == slope, &along[k]));
-    int64_t used = planes == NULL ? along[2].count : 0;
-    for (int i = 0; planes != NULL && i < along[2].count; i++) used += planes[along[2].node[i]];
-    const int64_t all = out->count + used * along[1].count * along[0].count;
+        TRY(list_axis(&pool, shot, medium->grid, k, x[k], k == slope, k == 2 ? planes : NULL,
+                      &along[k]));
+    const int64_t all = out->count + (int64_t)along[2].count * along[1].count * along[0].count;
     REQUIRE(all < INT_MAX / 2, HT_ERR_MEMORY, "a source of more than %d nodes", INT_MAX / 2);
     TRY(ht_mem_grow(all, sizeof *out->node, &out->node, room));
-    return multiply(shot, medium, drive, slope, x, along, planes, out);
+    return multiply(shot, medium, drive, slope, x, along, out);
 }
 
 /* Of drives [first, last). */

@@ -149,17 +149,15 @@ static void gaussian_factor(const struct range *range, int part, int axis, doubl
     const struct ht_solution *solution = range->solution;
     const struct ht_grid *grid = solution->grid;
     const struct ht_pulse *is = &solution->data->pulse[part].is;
-    double centre = is->centre[axis];
-    if (ht_grid_periodic(grid, axis)) {
-        centre += solution->data->velocity[axis] * range->time;
-        add_row(range, is->width, axis, x - centre, (const double[2]){1, 1}, out);
-        return;
-    }
+    const double centre = is->centre[axis] + solution->data->velocity[axis] * range->time;
+    const bool periodic = ht_grid_periodic(grid, axis);
     int low = ht_wall_sign(solution->eq, range->field, axis, grid->wall[axis][0]);
     int high = ht_wall_sign(solution->eq, range->field, axis, grid->wall[axis][1]);
-    add_row(range, is->width, axis, x - centre, (const double[2]){1, low * high}, out);
-    add_row(range, is->width, axis, x - (2 * grid->lower[axis] - centre),
-            (const double[2]){low, high}, out);
+    add_row(range, is->width, axis, x - centre, (const double[2]){1, periodic ? 1 : low * high},
+            out);
+    if (!periodic)
+        add_row(range, is->width, axis, x - (2 * grid->lower[axis] - centre),
+                (const double[2]){low, high}, out);
 }
 
 static enum ht_err prepare_gaussian(struct ht_solution *solution) {

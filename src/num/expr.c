@@ -223,24 +223,19 @@ static void jet_log(const struct ht_jets *jets, const double *g, double *scratch
     integrate(jets, g, scratch, log(g[0]), out);
 }
 
-static void jet_tan(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
-    double *sine = scratch, *cosine = scratch + jets->count;
-    jet_sincos(jets, g, -1, sine, cosine);
-    jet_divide(jets, sine, cosine, out);
+/* F and w = F' = 1 + sign F^2, with their values at g_0. */
+static void jet_tangent(const struct ht_jets *jets, const double *g, int sign, double value,
+                        double *w, double *out) {
+    out[0] = value;
+    for (int k = 1; k < jets->count; k++) {
+        out[k] = grow(jets, g, w, k);
+        w[k] = 0;
+        for (int p = jets->first[k]; p < jets->first[k + 1]; p++)
+            w[k] += sign * out[jets->pair[p][0]] * out[jets->pair[p][1]];
+    }
 }
-
-/* tanh g = s (1 - e)/(1 + e), e = exp(-2 s g), s the sign of g: no overflow anywhere. */
-static void jet_tanh(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
-    double *decay = scratch, *upper = scratch + jets->count;
-    double sign = g[0] < 0 ? -1 : 1;
-    for (int n = 0; n < jets->count; n++) upper[n] = -2 * sign * g[n];
-    integrate(jets, upper, decay, exp(upper[0]), decay);
-    for (int n = 0; n < jets->count; n++) upper[n] = -sign * decay[n];
-    upper[0] += sign;
-    decay[0] += 1;
-    jet_divide(jets, upper, decay, out);
-    out[0] = tanh(g[0]);
-}
+JET(tan, scratch[0] = pow(cos(a[0]), -2), jet_tangent(jets, a, 1, tan(a[0]), scratch, out))
+JET(tanh, scratch[0] = pow(cosh(a[0]), -2), jet_tangent(jets, a, -1, tanh(a[0]), scratch, out))
 
 static void jet_atan(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
     double *lower = scratch, *slope = scratch + jets->count;
@@ -307,10 +302,6 @@ struct ht_expr {
 /* Each level of parentheses leaves at most four operands on the stack. */
 enum { MAX_NESTING = 200, MAX_DEPTH = 4 * MAX_NESTING + 4 };
 
-static double value_tan(double a) {
-    return sin(a) / cos(a);
-}
-
 static double value_sqrt(double a) {
     return power(a, 0.5);
 }
@@ -324,7 +315,7 @@ static const struct {
 } functions[] = {
     {{"sin", "(a)", "sine, of radians", true, 1}, 0, sin, jet_sin},
     {{"cos", "(a)", "cosine", true, 1}, 0, cos, jet_cos},
-    {{"tan", "(a)", "tangent", true, 1}, 0, value_tan, jet_tan},
+    {{"tan", "(a)", "tangent", true, 1}, 0, tan, jet_tan},
     {{"exp", "(a)", "exponential function", true, 1}, 0, exp, jet_exp},
     {{"log", "(a)", "natural logarithm", true, 1}, 0, log, jet_log},
     {{"sqrt", "(a)", "square root", true, 1}, 0, value_sqrt, jet_sqrt},
