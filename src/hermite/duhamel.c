@@ -156,19 +156,15 @@ int64_t ht_injection_bytes(const struct ht_problem *problem, const struct ht_spe
     return bytes;
 }
 
-/* The steppers' budget has what is on the device. entry: what duhamel_list.c sorts; key: of a
- * shape.
- */
+/* The steppers' budget has what is on the device. */
 enum ht_err ht_hermite_shot_bytes(const struct ht_plan *plan, HT_UNUSED bool fp64,
                                   struct ht_shot_bytes *out) {
-    const struct ht_problem *p = &plan->problem;
-    const struct ht_duhamel *d = p->duhamel;
-    const int64_t entry = 64, key = 160;
+    const struct ht_duhamel *d = plan->duhamel;
+    const int64_t entry = 64, key = 160; /* of what duhamel_list.c sorts, of a shape */
     for (enum ht_subgrid i = 0; d != NULL && i < 2; i++) {
-        const struct ht_injection_counts *most = &d->most[i];
-        const int fields = ht_problem_stored(p, i);
-        out->host += entry * most->entries +
-                     most->shapes * (key + (int64_t)8 * fields * d->terms * ht_grid_coefs(p->grid));
+        const int64_t values = (int64_t)ht_problem_stored(&plan->problem, i) * d->terms;
+        out->host += entry * d->most[i].entries +
+                     d->most[i].shapes * (key + 8 * values * ht_grid_coefs(&plan->grid));
     }
     return HT_OK;
 }

@@ -171,16 +171,15 @@ static void find_layers(struct oracle *o, enum ht_subgrid to, const int64_t *tar
 static void do_target(struct oracle *o, enum ht_subgrid from, const int64_t *target, int64_t node,
                       const double *medium) {
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-    int fields = o->eq.nfields;
     const int shift = from == HT_PRIMARY ? 0 : 1;
     const struct ht_grid *grid = o->problem.grid;
     const int64_t lower[3] = {target[0] - shift, target[1] - shift, target[2] - shift};
     find_layers(o, to, target);
-    for (int f = 0; f < fields; f++) {
-        if (!ht_problem_stores(&o->problem, from, f) || !applies(o, ht_field_layer(&o->eq, f))) {
-            memset(o->b + f * o->cell.cube, 0, (size_t)o->cell.cube * sizeof *o->b);
+    const size_t count = (size_t)(o->eq.nfields * o->cell.cube);
+    memset(o->b, 0, count * sizeof *o->b);
+    for (int f = 0; f < o->eq.nfields; f++) {
+        if (!ht_problem_stores(&o->problem, from, f) || !applies(o, ht_field_layer(&o->eq, f)))
             continue;
-        }
         double *b = o->b + f * o->cell.cube;
         const int64_t nodes = ht_grid_total(grid, from);
         ht_cell_corners(grid, from, o->eq.field[f].parity, lower,
@@ -190,13 +189,12 @@ static void do_target(struct oracle *o, enum ht_subgrid from, const int64_t *tar
         for (int axis = 0; axis < o->problem.eq->dims; axis++)
             ht_hermite_along(o->matrix, o->cell.t, axis, b);
     }
-    size_t count = (size_t)(o->eq.nfields * o->cell.cube);
     const int stages = o->axes != 0 ? o->problem.layers->stages : o->problem.stages;
     memcpy(o->w, o->b, count * sizeof *o->w);
     for (int k = stages; k >= 1; k--) {
         /* next = (dt/2)/k L w. */
         const struct ht_problem *p = &o->problem;
-        memset(o->next, 0, (size_t)(o->eq.nfields * o->cell.cube) * sizeof *o->next);
+        memset(o->next, 0, count * sizeof *o->next);
         for (int t = 0; t < o->eq.nterms; t++) {
             const struct ht_term *term = &o->eq.term[t];
             if (!applies(o, ht_term_layer(&o->eq, term))) continue;
@@ -206,7 +204,7 @@ static void do_target(struct oracle *o, enum ht_subgrid from, const int64_t *tar
         }
         for (size_t q = 0; q < count; q++) o->w[q] = o->b[q] + o->next[q];
     }
-    for (int f = 0; f < fields; f++)
+    for (int f = 0; f < o->eq.nfields; f++)
         if (ht_problem_stores(&o->problem, to, f) && applies(o, ht_field_layer(&o->eq, f)))
             put_target(o, to, f, node);
 }
@@ -236,8 +234,7 @@ static void damp(struct oracle *o, enum ht_subgrid to) {
         for (int64_t m = 0; ht_sponge_damps(&o->problem, to, axis) && m < ht_grid_total(grid, to);
              m++) {
             ht_sponge_jets(&o->problem, to, axis, m / stride % along, jets);
-            for (int f = 0; f < o->problem.eq->nfields; f++)
-                if (ht_problem_stores(&o->problem, to, f)) damp_node(o, to, axis, f, m, jets);
+            HT_EACH_STORED(f, &o->problem, to) damp_node(o, to, axis, f, m, jets);
         }
         stride *= along;
     }

@@ -280,10 +280,9 @@ static enum ht_err run_damp(void *self, const struct ht_task *task) {
             args.count[k] = box->end[k] - box->begin[k];
         }
         args.count[axis] = low + ht_most(end - high, 0);
-        for (int f = 0; f < t->problem.eq->nfields; f++)
-            if (t->u[to][f] != NULL)
-                TRY(ht_sponge_multiply(t->kernels->sponge, task->part, &args, t->jets[to][axis],
-                                       t->u[to][f]));
+        HT_EACH_STORED(f, &t->problem, to)
+            TRY(ht_sponge_multiply(t->kernels->sponge, task->part, &args, t->jets[to][axis],
+                                   t->u[to][f]));
     }
     return HT_OK;
 }
@@ -476,18 +475,15 @@ static enum ht_err put(void *self, enum ht_subgrid subgrid, int64_t first, int64
     struct ht_device_stepper *t = self;
     const int64_t part = ht_grid_plane(t->problem.grid, subgrid) * (last - first);
     ht_halo_overwritten(&t->r.state, (int)subgrid);
-    for (int f = 0; f < t->problem.eq->nfields; f++)
-        if (t->u[subgrid][f] != NULL)
-            TRY(move_planes(t, &t->r.partition.window[subgrid], t->u[subgrid][f], t->coefs, first,
-                            last, coefs + (int64_t)f * t->coefs * part, NULL));
+    HT_EACH_STORED(f, &t->problem, subgrid)
+        TRY(move_planes(t, &t->r.partition.window[subgrid], t->u[subgrid][f], t->coefs, first, last,
+                        coefs + (int64_t)f * t->coefs * part, NULL));
     return HT_OK;
 }
 
 static enum ht_err get(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
                        int64_t last, double *out) {
     struct ht_device_stepper *t = self;
-    REQUIRE(t->u[subgrid][field] != NULL, HT_ERR_INTERNAL, "%s is not stored on this grid",
-            t->problem.eq->field[field].name);
     return move_planes(t, &t->r.partition.window[subgrid], t->u[subgrid][field], count, first, last,
                        NULL, out);
 }
@@ -736,9 +732,10 @@ static enum ht_err create_buffers(struct ht_device_stepper *t) {
         const bool zeros = b->use == HT_USE_LAYER || (b->use == HT_USE_FIELD && gaps);
         TRY((zeros ? ht_buffer_create_zeros : ht_buffer_create)(t->r.device, b->bytes, b->at));
     }
-    for (int i = 0; i < 2; i++)
-        for (int f = 0, n = 0; f < t->problem.eq->nfields; f++)
-            if (t->u[i][f] != NULL) t->stored[i][n++] = t->u[i][f];
+    for (enum ht_subgrid i = 0; i < 2; i++) {
+        int n = 0;
+        HT_EACH_STORED(f, &t->problem, i) t->stored[i][n++] = t->u[i][f];
+    }
     for (int r = 0; r < t->regions; r++) {
         const struct ht_problem p = ht_problem_with_law(&t->problem, t->region[r].law);
         const struct ht_tuning tuning = tuning_of(&t->spec, NULL);

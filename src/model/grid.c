@@ -117,13 +117,10 @@ double ht_grid_end(const struct ht_grid *grid, int axis, int side) {
 unsigned ht_grid_clamp(const struct ht_grid *grid, const double x[3], double at[3]) {
     unsigned beyond = 0;
     for (int k = 0; k < 3; k++) {
-        at[k] = x[k];
-        for (int side = 0; side < 2; side++) {
-            const double end = ht_grid_end(grid, k, side);
-            if (grid->outer[k][side] == 0 || (side ? x[k] <= end : x[k] >= end)) continue;
-            at[k] = end;
-            beyond |= 1u << k;
-        }
+        const double low = grid->outer[k][0] > 0 ? ht_grid_end(grid, k, 0) : -INFINITY;
+        const double high = grid->outer[k][1] > 0 ? ht_grid_end(grid, k, 1) : INFINITY;
+        at[k] = fmin(fmax(x[k], low), high);
+        beyond |= (unsigned)(at[k] != x[k]) << k;
     }
     return beyond;
 }

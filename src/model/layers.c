@@ -3,8 +3,7 @@
 
 bool ht_layers_any(const struct ht_grid *grid) {
     bool any = false;
-    for (int k = 0; k < grid->dims; k++)
-        any = any || grid->layer[k][0] > 0 || grid->layer[k][1] > 0;
+    for (int k = 0; k < grid->dims; k++) any |= grid->layer[k][0] > 0 || grid->layer[k][1] > 0;
     return any;
 }
 
@@ -142,19 +141,18 @@ void ht_layers_make(const struct ht_params *params, const struct ht_grid *grid,
                     const double speed[3], enum ht_absorbing_type type, int order,
                     ht_layer_usual *usual, struct ht_layers *out) {
     *out = (struct ht_layers){.type = type, .dims = grid->dims};
-    for (int k = 0; k < grid->dims; k++) {
+    for (int n = 0; n < 2 * grid->dims; n++) {
+        const int k = n / 2;
+        struct ht_layer *layer = &out->side[k][n % 2];
         out->cells[k] = grid->cells[k];
-        for (int side = 0; side < 2; side++) {
-            struct ht_layer *layer = &out->side[k][side];
-            layer->cells = grid->layer[k][side];
-            if (layer->cells == 0) continue;
-            usual(type, order, layer);
-            layer->degree = ht_value_or(&params->absorbing.degree, layer->degree);
-            layer->reflection = ht_value_or(&params->absorbing.reflection, layer->reflection);
-            layer->alpha = ht_value_or(&params->absorbing.alpha, layer->alpha);
-            layer->sponge = ht_value_or(&params->absorbing.sponge, layer->sponge);
-            ht_layer_scale(layer, ht_value_or(&params->absorbing.speed, speed[k]), grid->h[k]);
-        }
+        layer->cells = grid->layer[k][n % 2];
+        if (layer->cells == 0) continue;
+        usual(type, order, layer);
+        layer->degree = ht_value_or(&params->absorbing.degree, layer->degree);
+        layer->reflection = ht_value_or(&params->absorbing.reflection, layer->reflection);
+        layer->alpha = ht_value_or(&params->absorbing.alpha, layer->alpha);
+        layer->sponge = ht_value_or(&params->absorbing.sponge, layer->sponge);
+        ht_layer_scale(layer, ht_value_or(&params->absorbing.speed, speed[k]), grid->h[k]);
     }
 }
 
@@ -198,13 +196,12 @@ void ht_layers_jets(const struct ht_layers *layers, int axis, double at, int cou
 
 int ht_layers_cap(struct ht_layers *layers, double most) {
     int capped = 0;
-    for (int k = 0; k < layers->dims; k++)
-        for (int side = 0; side < 2; side++) {
-            struct ht_layer *layer = &layers->side[k][side];
-            if (layer->cells == 0 || layer->most <= most) continue;
-            layer->reflection = pow(layer->reflection, most / layer->most);
-            layer->most = most;
-            capped++;
-        }
+    for (int n = 0; n < 2 * layers->dims; n++) {
+        struct ht_layer *layer = &layers->side[n / 2][n % 2];
+        if (layer->cells == 0 || layer->most <= most) continue;
+        layer->reflection = pow(layer->reflection, most / layer->most);
+        layer->most = most;
+        capped++;
+    }
     return capped;
 }

@@ -192,14 +192,12 @@ static enum ht_err check_width(const struct ht_params *params, const struct ht_g
 static const struct ht_wall_kind *silencing(const struct ht_medium *medium, int field,
                                             const double x[3]) {
     const struct ht_grid *grid = medium->grid;
-    for (int k = 0; k < grid->dims; k++)
-        for (int side = 0; side < 2; side++) {
-            const int factor = grid->wall[k][side];
-            const double end = side ? grid->upper[k] : grid->lower[k];
-            if (factor != 0 && ht_wall_sign(medium->eq, field, k, factor) < 0 &&
-                fabs(x[k] - end) <= 1e-9 * grid->h[k])
-                return ht_wall_of(medium->eq->system, factor);
-        }
+    for (int n = 0; n < 2 * grid->dims; n++) {
+        const int k = n / 2, factor = grid->wall[k][n % 2];
+        const double end = n % 2 ? grid->upper[k] : grid->lower[k];
+        if (ht_wall_sign(medium->eq, field, k, factor) < 0 && fabs(x[k] - end) <= 1e-9 * grid->h[k])
+            return ht_wall_of(medium->eq->system, factor);
+    }
     return NULL;
 }
 

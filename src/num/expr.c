@@ -218,10 +218,7 @@ JET(sqrt, jet_power(jets, a, 0.5, scratch, out))
 /* NOLINTNEXTLINE(readability-non-const-parameter): as the others */
 JET(exp, integrate(jets, a, out, exp(a[0]), out))
 
-static void jet_log(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
-    ht_jet_reciprocal(jets, g, scratch);
-    integrate(jets, g, scratch, log(g[0]), out);
-}
+JET(log, ht_jet_reciprocal(jets, a, scratch), integrate(jets, a, scratch, log(a[0]), out))
 
 /* F and w = F' = 1 + sign F^2, with their values at g_0. */
 static void jet_tangent(const struct ht_jets *jets, const double *g, int sign, double value,
@@ -331,10 +328,6 @@ static const struct {
     {{"pow", "(a, b)", "a^b", true, 2}, OP_POWER, NULL, NULL},
 };
 enum { NFUNCTIONS = sizeof functions / sizeof functions[0] };
-
-static int code_of(int function) {
-    return functions[function].jet != NULL ? OP_FUNCTION + function : (int)functions[function].code;
-}
 
 static const struct {
     struct ht_expr_word word;
@@ -585,7 +578,9 @@ static enum ht_err parse_call(struct parser *p, int function) {
         if (peek(p) != end) return expected(p, what);
         p->at++;
     }
-    return write_operation(p->expr, code_of(function), operands);
+    const bool coded = functions[function].jet == NULL;
+    return write_operation(p->expr, coded ? (int)functions[function].code : OP_FUNCTION + function,
+                           operands);
 }
 
 static enum ht_err parse_name(struct parser *p) {

@@ -666,8 +666,8 @@ void ht_report_notes(const struct ht_simulation *sim) {
                     "recorded as slower ones",
                     n + 1, all->group[n].every, period, points);
     if (plan->grid.order == 0) {
-        if (params->output.series && plan->eq.first_order &&
-            plan->problem.second != NULL && (plan->shots != NULL || plan->problem.layers != NULL))
+        if (params->output.series && plan->eq.first_order && plan->problem.second != NULL &&
+            (plan->shots != NULL || plan->problem.layers != NULL))
             ht_note("the energy in series.csv is not known: finite differences compute p alone, "
                     "and sources or absorbing sides change it");
         note_fit(plan);
