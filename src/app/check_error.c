@@ -41,8 +41,8 @@ static enum ht_err find_waves(struct search *s) {
         s->frequency = plan->shots->highest;
         s->source = "the highest of the sources";
     } else if (plan->solution->single_wave) {
-        s->frequency = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]) *
-                       plan->medium->fastest / (2 * acos(-1.0));
+        s->frequency = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]) * plan->medium->fastest /
+                       (2 * acos(-1.0));
         s->source = "the initial wave";
     }
     REFUSE(!(s->frequency > 0), plan->params, "initial.frequency",
