@@ -217,3 +217,8 @@ static inline double _Complex ht_complex(double re, double im) {
 
 /* x_q becomes the sum over l of x_l exp(-2 pi i q l / n), n = 2^bits. */
 void ht_fourier(int bits, double _Complex *x);
+/* Complex numbers beside each other: their real parts, then their imaginary parts. */
+enum { HT_LANES = 4 };
+typedef double ht_lanes[2 * HT_LANES];
+/* The same of each of them; turn[q]: exp(-2 pi i q / n), q < n/2. */
+void ht_fourier_lanes(int bits, const double _Complex *turn, ht_lanes *x);

@@ -99,19 +99,52 @@ static void join(int64_t n, int64_t width, double complex *x) {
     }
 }
 
+/* The index of n = 2^bits values after l in the order of bits from the end. */
+static int64_t reversed_next(int64_t n, int64_t l) {
+    int64_t bit = n / 2;
+    for (; l & bit; bit /= 2) l ^= bit;
+    return l ^ bit;
+}
+
 /* By decimation in time. */
 void ht_fourier(int bits, double complex *x) {
     const int64_t n = (int64_t)1 << bits;
     for (int64_t i = 1, j = 0; i < n; i++) {
-        int64_t bit = n / 2;
-        for (; j & bit; bit /= 2) j ^= bit;
-        j ^= bit;
+        j = reversed_next(n, j);
         if (i >= j) continue;
         const double complex before = x[i];
         x[i] = x[j];
         x[j] = before;
     }
     for (int64_t width = 1; width < n; width *= 2) join(n, width, x);
+}
+
+static inline void butterfly(double complex by, double *restrict even, double *restrict odd) {
+    const double re = creal(by), im = cimag(by);
+    for (int lane = 0; lane < HT_LANES; lane++) {
+        const double a = re * odd[lane] - im * odd[lane + HT_LANES];
+        const double b = re * odd[lane + HT_LANES] + im * odd[lane];
+        odd[lane] = even[lane] - a;
+        odd[lane + HT_LANES] = even[lane + HT_LANES] - b;
+        even[lane] += a;
+        even[lane + HT_LANES] += b;
+    }
+}
+
+void ht_fourier_lanes(int bits, const double complex *turn, ht_lanes *x) {
+    const int64_t n = (int64_t)1 << bits;
+    for (int64_t i = 1, j = 0; i < n; i++) {
+        ht_lanes before;
+        j = reversed_next(n, j);
+        if (i >= j) continue;
+        memcpy(before, x[i], sizeof before);
+        memcpy(x[i], x[j], sizeof before);
+        memcpy(x[j], before, sizeof before);
+    }
+    for (int64_t width = 1; width < n; width *= 2)
+        for (int64_t at = 0; at < n; at += 2 * width)
+            for (int64_t i = 0; i < width; i++)
+                butterfly(turn[n / 2 / width * i], x[at + i], x[at + i + width]);
 }
 
 static int ascending(const void *a, const void *b) {

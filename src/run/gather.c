@@ -16,7 +16,7 @@ struct block {
     double *start, *factor; /* of ht_integrals_find */
     double *sum;            /* the integral up to a step, in steps */
     int64_t summed;         /* that step */
-    int64_t transformed;    /* steps that samples are made of, if all are */
+    int64_t due;            /* steps for the next samples, where they are made of all so far */
 };
 struct ht_gather {
     struct ht_sink sink;
@@ -134,13 +134,13 @@ static enum ht_err make_samples(struct ht_gather *r, struct block *b, bool last)
     return last ? write_block(r, b) : HT_OK;
 }
 
-/* Transforms of all steps so far are made when these are half as many again: all together take
- * three times as long as the last. */
+/* Transforms of all steps so far are made after an eighth, a quarter, half and all of them:
+ * together they take less than twice as long as the last. */
 static enum ht_err make_whole(struct ht_gather *r, struct block *b, bool last) {
     int64_t ready = 0;
     double at;
-    if (!last && (r->sink.at_end || r->count < b->transformed + b->transformed / 2)) return HT_OK;
-    b->transformed = r->count;
+    if (!last && (r->sink.at_end || r->count < b->due)) return HT_OK;
+    while (b->due <= r->count) b->due *= 2;
     while (is_ready(r, b, b->first + ready, last, &at)) ready++;
     for (int64_t some; ready > 0; ready -= some) {
         some = ht_least(ready, r->most);
@@ -197,8 +197,11 @@ static enum ht_err make(struct ht_gather *r, const struct ht_plan *plan, int64_t
     for (int n = 0; n < r->receivers->count; n++) {
         const struct ht_receiver_group *group = &r->receivers->group[n];
         struct block *b = &r->block[n];
-        *b = (struct block){
-            .group = group, .number = n, .from = from, .traces = group->count * group->readings};
+        *b = (struct block){.group = group,
+                            .number = n,
+                            .from = from,
+                            .traces = group->count * group->readings,
+                            .due = ht_divide_up(r->keeps, 8)};
         from += b->traces;
         most = ht_most(most, b->traces * r->most);
         if (!of.whole) TRY(HT_TAKE(&r->pool, b->data, b->traces * r->most));
@@ -247,7 +250,7 @@ enum ht_err ht_gather_archive(struct ht_gather *r, int64_t steps, const char *fr
         ht_archive_integer(archive, HT_KEY("receivers/%d/first", n), &b->first);
         ht_archive_integer(archive, HT_KEY("receivers/%d/count", n), &b->count);
         ht_archive_integer(archive, HT_KEY("receivers/%d/summed", n), &b->summed);
-        ht_archive_integer(archive, HT_KEY("receivers/%d/transformed", n), &b->transformed);
+        ht_archive_integer(archive, HT_KEY("receivers/%d/due", n), &b->due);
         if (b->count <= r->most)
             ht_archive_numbers(archive, HT_KEY("receivers/%d/data", n), b->count * b->traces,
                                b->data, false);

@@ -21,29 +21,30 @@
  * S(w) sin(s tau), that is 2 sum_n J_(2n+1)(2t/dt) u_(n+1/2). */
 
 /* The grid of frequencies has twice the points of samples, or more. */
-enum { W = 14, PARTS = 32 };
+enum { W = 14, PARTS = 32, TRACES = 2 * HT_LANES };
 static const double B = 2.3 * W;
 
-/* Steps after a time, in steps, that matter to it: Bessel functions of order 2n of 2t/dt fall below
- * 1e-7 of their size there. */
+/* Steps after a time, in steps, that matter to it: the weights 2 J_2n(2 tau) of all later ones
+ * together are below 1e-7, those of Ai, J_2n(2 tau) = tau^(-1/3) Ai(2 (n - tau)/tau^(1/3)), beyond
+ * 7.4. */
 static int64_t ht_fd_steps_beside(double step) {
-    return (int64_t)ceil(4 * cbrt(step)) + 4;
+    return (int64_t)(3.7 * cbrt(step)) + 1;
 }
 
 struct transform {
     const struct ht_whole *of;
-    int bits[2];        /* of the numbers of points: */
-    int64_t size, grid; /* M, and of the grid of frequencies */
+    int bits[2];             /* of the numbers of points: */
+    int64_t size, grid;      /* M, and of the grid of frequencies */
+    double complex *turn[2]; /* of both transforms */
     int64_t middle_sample;
-    int64_t count;          /* q = 0 .. M/2 */
-    int64_t *first;         /* [q]: of W points of the grid */
-    double *weight;         /* [q][W] */
-    double complex *middle; /* [q]: exp(i s tau) of the sample in the middle */
-    double complex *half;   /* [q]: exp(i w/2) */
-    double *part;           /* [q]: of values, or of integrals over s */
-    double *factor;         /* [sample]: 1 over the window's transform */
-    double complex **room;  /* [worker] of both transforms */
-    struct ht_pool pool;    /* of these */
+    int64_t count;         /* q = 0 .. M/2 */
+    int64_t *first;        /* [q]: of W points of the grid */
+    double *weight;        /* [q][W] */
+    double complex *value; /* [q]: C is value times the transform's number q, and conjugates */
+    double complex *wave;  /* [q]: exp(i s tau) of the sample in the middle, times its share */
+    double *factor;        /* [sample]: 1 over the window's transform */
+    ht_lanes **room;       /* [worker] of both transforms */
+    struct ht_pool pool;   /* of these */
     int64_t traces, steps;
     const double *given; /* of the transpose: [trace][sample]; out: as of->value */
     double *out;
@@ -55,19 +56,22 @@ static void set_frequency(struct transform *t, int64_t q) {
     const double turns = s * of->every / (2 * HT_PI);
     const double at = (turns - floor(turns)) * (double)t->grid;
     const double tau = of->at + (double)t->middle_sample * of->every;
-    const double share = (q == 0 || 2 * q == t->size ? 1.0 : 2.0) / (double)t->size;
+    /* of the waves s and -s; a frequency between 0 and pi stands for two */
+    const double share = (q == 0 || 2 * q == t->size ? 0.5 : 1.0) / (double)t->size;
+    const double part = !of->integral ? share : q > 0 ? share / s : 0;
+    const bool sine = of->integral || of->between;
     t->first[q] = (int64_t)ceil(at - W / 2.0);
-    t->half[q] = ht_complex(cos(half), sin(half));
-    t->middle[q] = ht_complex(cos(s * tau), sin(s * tau));
-    t->part[q] = of->integral ? (q > 0 ? share / s : 0) : share;
+    t->value[q] = of->between ? ht_complex(sin(half), cos(half)) : 1;
+    t->wave[q] = sine ? part * ht_complex(sin(s * tau), -cos(s * tau))
+                      : part * ht_complex(cos(s * tau), sin(s * tau));
     for (int k = 0; k < W; k++) {
         const double y = 2 * ((double)(t->first[q] + k) - at) / W;
         t->weight[q * W + k] = exp(B * (sqrt(fmax(1 - y * y, 0)) - 1));
     }
 }
 
-/* M: at least so much. */
-static enum ht_err make(struct transform *t, int64_t least) {
+/* M: at least so much. rooms: of workers. */
+static enum ht_err make(struct transform *t, int64_t least, int64_t rooms) {
     const struct ht_whole *of = t->of;
     for (t->size = 1; t->size < least; t->size *= 2) t->bits[0]++;
     for (t->grid = 1; t->grid < 2 * ht_most(of->samples, W); t->grid *= 2) t->bits[1]++;
@@ -75,13 +79,20 @@ static enum ht_err make(struct transform *t, int64_t least) {
     t->count = t->size / 2 + 1;
     TRY(HT_TAKE(&t->pool, t->first, t->count));
     TRY(HT_TAKE(&t->pool, t->weight, t->count * W));
-    TRY(HT_TAKE(&t->pool, t->middle, t->count));
-    TRY(HT_TAKE(&t->pool, t->half, t->count));
-    TRY(HT_TAKE(&t->pool, t->part, t->count));
+    TRY(HT_TAKE(&t->pool, t->value, t->count));
+    TRY(HT_TAKE(&t->pool, t->wave, t->count));
     TRY(HT_TAKE(&t->pool, t->factor, of->samples));
     TRY(HT_TAKE(&t->pool, t->room, ht_threads_count()));
-    for (int i = 0; i < ht_threads_count(); i++)
+    for (int64_t i = 0; i < ht_least(rooms, ht_threads_count()); i++)
         TRY(HT_TAKE(&t->pool, t->room[i], t->size + t->grid));
+    for (int i = 0; i < 2; i++) {
+        const int64_t n = (int64_t)1 << t->bits[i];
+        TRY(HT_TAKE(&t->pool, t->turn[i], n / 2 + 1));
+        for (int64_t q = 0; q < n / 2; q++) {
+            const double angle = 2 * HT_PI * (double)q / (double)n;
+            t->turn[i][q] = ht_complex(cos(angle), -sin(angle));
+        }
+    }
     for (int64_t q = 0; q < t->count; q++) set_frequency(t, q);
     for (int64_t j = 0; j < of->samples; j++) {
         /* By the trapezoidal rule in a, y = W/2 sin a, at whose ends all is 1e-14. */
@@ -96,107 +107,94 @@ static enum ht_err make(struct transform *t, int64_t least) {
     return HT_OK;
 }
 
-/* C at frequency q: the transform's even part, u_0 once; or S. */
-static double complex series(const struct transform *t, const double complex *x,
-                             double complex first, int64_t q) {
-    const int64_t mirror = q > 0 ? t->size - q : 0;
-    const double complex half = t->half[q];
-    if (t->of->between) return -ht_complex(0, 1) * (half * x[mirror] - conj(half) * x[q]);
-    return x[q] + x[mirror] - first;
-}
-
-/* What value, of frequency q, is of the waves s and -s. */
-static void find_waves(const struct transform *t, int64_t q, double complex value,
-                       double complex wave[2]) {
-    const double complex turn = t->middle[q], back = conj(turn);
-    const double complex half = t->part[q] / 2 * value;
-    const double complex i = ht_complex(0, 1);
-    const bool sine = t->of->integral || t->of->between;
-    wave[0] = sine ? -i * half * turn : half * turn;
-    wave[1] = sine ? i * half * back : half * back;
-}
-
-/* Adds the waves s and -s to the grid. */
-static void spread(const struct transform *t, int64_t q, double complex value,
-                   double complex *grid) {
-    const int64_t mask = t->grid - 1;
-    double complex wave[2];
-    find_waves(t, q, value, wave);
-    for (int k = 0; k < W; k++) {
-        const int64_t at = t->first[q] + k;
-        grid[at & mask] += t->weight[q * W + k] * wave[0];
-        grid[-at & mask] += t->weight[q * W + k] * wave[1];
+/* sum += by x */
+static inline void add(double complex by, const double *restrict x, double *restrict sum) {
+    const double re = creal(by), im = cimag(by);
+    for (int lane = 0; lane < HT_LANES; lane++) {
+        sum[lane] += re * x[lane] - im * x[lane + HT_LANES];
+        sum[lane + HT_LANES] += re * x[lane + HT_LANES] + im * x[lane];
     }
 }
 
-/* Samples of the traces 2 `chunk` and, if there is one, the next. */
-static enum ht_err transform_pair(void *data, int64_t chunk) {
+static inline void add_real(double by, const double *restrict x, double *restrict sum) {
+    for (int lane = 0; lane < TRACES; lane++) sum[lane] += by * x[lane];
+}
+
+/* Samples of TRACES traces, or as many as there are. */
+static enum ht_err transform_some(void *data, int64_t chunk) {
     const struct transform *t = data;
     const struct ht_whole *of = t->of;
-    const int64_t trace = 2 * chunk, begin = of->between ? 1 : 0;
-    const bool two = trace + 1 < t->traces;
-    double complex *x = t->room[ht_threads_worker()], *grid = x + t->size;
-    for (int64_t n = 0; n < t->size; n++) {
-        const double *u = of->value + (n + begin) * of->width + trace;
-        x[n] = n + begin < t->steps ? ht_complex(u[0], two ? u[1] : 0) : 0;
+    const int64_t trace = TRACES * chunk, traces = ht_least(TRACES, t->traces - trace);
+    const int64_t begin = of->between ? 1 : 0, steps = ht_most(t->steps - begin, 0);
+    const int64_t mask = t->grid - 1;
+    ht_lanes *x = t->room[ht_threads_worker()], *grid = x + t->size;
+    for (int64_t n = 0; n < steps; n++)
+        memcpy(x[n], of->value + (n + begin) * of->width + trace, (size_t)traces * sizeof **x);
+    memset(x + steps, 0, (size_t)(t->size + t->grid - steps) * sizeof *x);
+    for (int lane = 0; begin == 0 && lane < TRACES; lane++) x[0][lane] /= 2; /* u_0 counts once */
+    ht_fourier_lanes(t->bits[0], t->turn[0], x);
+    ht_lanes still = {0};
+    for (int64_t q = 0; q < t->count; q++) {
+        ht_lanes value = {0};
+        add(t->value[q], x[q], value);
+        add(conj(t->value[q]), x[-q & (t->size - 1)], value);
+        if (q == 0 && of->integral) add_real(1 / (double)t->size, value, still);
+        for (int side = 0; side < 2; side++) {
+            ht_lanes wave = {0};
+            add(side ? conj(t->wave[q]) : t->wave[q], value, wave);
+            for (int k = 0; k < W; k++) {
+                const int64_t at = t->first[q] + k;
+                add_real(t->weight[q * W + k], wave, grid[(side ? -at : at) & mask]);
+            }
+        }
     }
-    const double complex first = x[0];
-    ht_fourier(t->bits[0], x);
-    for (int64_t l = 0; l < t->grid; l++) grid[l] = 0;
-    for (int64_t q = 0; q < t->count; q++) spread(t, q, series(t, x, first, q), grid);
-    ht_fourier(t->bits[1], grid);
-    const double complex still = of->integral ? series(t, x, first, 0) / (double)t->size : 0;
+    ht_fourier_lanes(t->bits[1], t->turn[1], grid);
     for (int64_t j = 0; j < of->samples; j++) {
-        const double complex sample = t->factor[j] * grid[(t->middle_sample - j) & (t->grid - 1)] +
-                                      still * (of->at + (double)j * of->every);
-        t->out[trace * of->samples + j] = creal(sample);
-        if (two) t->out[(trace + 1) * of->samples + j] = cimag(sample);
+        const double *from = grid[(t->middle_sample - j) & mask];
+        const double tau = of->at + (double)j * of->every;
+        for (int64_t i = 0; i < traces; i++)
+            t->out[(trace + i) * of->samples + j] = t->factor[j] * from[i] + tau * still[i];
     }
     return HT_OK;
 }
 
-/* The transposes of both, from the grid's transform, and `more` of the series itself: adds to x,
- * and to the first value, which the series has once. */
-static void gather(const struct transform *t, int64_t q, double complex more,
-                   const double complex *grid, double complex *x, double complex *first) {
-    const int64_t mask = t->grid - 1, mirror = q > 0 ? t->size - q : 0;
-    double complex wave[2], sum[2] = {0, 0};
-    find_waves(t, q, 1, wave);
-    for (int k = 0; k < W; k++) {
-        const int64_t at = t->first[q] + k;
-        sum[0] += t->weight[q * W + k] * grid[at & mask];
-        sum[1] += t->weight[q * W + k] * grid[-at & mask];
-    }
-    const double complex value = wave[0] * sum[0] + wave[1] * sum[1] + more;
-    const double complex half = t->half[q], i = ht_complex(0, 1);
-    x[mirror] += t->of->between ? -i * half * value : value;
-    x[q] += t->of->between ? i * conj(half) * value : value;
-    if (!t->of->between) *first -= value;
-}
-
-/* The transpose of transform_pair. */
-static enum ht_err transpose_pair(void *data, int64_t chunk) {
+/* The transpose of transform_some. */
+static enum ht_err transpose_some(void *data, int64_t chunk) {
     const struct transform *t = data;
     const struct ht_whole *of = t->of;
-    const int64_t trace = 2 * chunk, begin = of->between ? 1 : 0;
-    const bool two = trace + 1 < t->traces;
-    double complex *x = t->room[ht_threads_worker()], *grid = x + t->size, still = 0, first = 0;
-    const double *r = t->given + trace * of->samples;
-    for (int64_t l = 0; l < t->size + t->grid; l++) x[l] = 0;
+    const int64_t trace = TRACES * chunk, traces = ht_least(TRACES, t->traces - trace);
+    const int64_t begin = of->between ? 1 : 0, mask = t->grid - 1;
+    ht_lanes *x = t->room[ht_threads_worker()], *grid = x + t->size;
+    ht_lanes still = {0};
+    memset(x, 0, (size_t)(t->size + t->grid) * sizeof *x);
     for (int64_t j = 0; j < of->samples; j++) {
-        const double complex sample = ht_complex(r[j], two ? r[of->samples + j] : 0);
-        grid[(t->middle_sample - j) & (t->grid - 1)] = t->factor[j] * sample;
-        if (of->integral) still += (of->at + (double)j * of->every) / (double)t->size * sample;
+        double *to = grid[(t->middle_sample - j) & mask];
+        const double tau = of->at + (double)j * of->every;
+        for (int64_t i = 0; i < traces; i++) {
+            const double sample = t->given[(trace + i) * of->samples + j];
+            to[i] = t->factor[j] * sample;
+            still[i] += tau / (double)t->size * sample;
+        }
     }
-    ht_fourier(t->bits[1], grid);
-    for (int64_t q = 0; q < t->count; q++) gather(t, q, q == 0 ? still : 0, grid, x, &first);
-    ht_fourier(t->bits[0], x);
-    x[0] += first;
-    for (int64_t n = begin; n < t->steps; n++) {
-        double *u = t->out + n * of->width + trace;
-        u[0] += creal(x[n - begin]);
-        if (two) u[1] += cimag(x[n - begin]);
+    ht_fourier_lanes(t->bits[1], t->turn[1], grid);
+    for (int64_t q = 0; q < t->count; q++) {
+        ht_lanes value = {0};
+        if (q == 0 && of->integral) add_real(1, still, value);
+        for (int side = 0; side < 2; side++) {
+            ht_lanes sum = {0};
+            for (int k = 0; k < W; k++) {
+                const int64_t at = t->first[q] + k;
+                add_real(t->weight[q * W + k], grid[(side ? -at : at) & mask], sum);
+            }
+            add(side ? conj(t->wave[q]) : t->wave[q], sum, value);
+        }
+        add(t->value[q], value, x[q]);
+        add(conj(t->value[q]), value, x[-q & (t->size - 1)]);
     }
+    ht_fourier_lanes(t->bits[0], t->turn[0], x);
+    for (int lane = 0; begin == 0 && lane < TRACES; lane++) x[0][lane] /= 2;
+    for (int64_t n = begin; n < t->steps; n++)
+        for (int64_t i = 0; i < traces; i++) t->out[n * of->width + trace + i] += x[n - begin][i];
     return HT_OK;
 }
 
@@ -213,18 +211,18 @@ static void release(struct transform *t) {
     ht_pool_free(&t->pool);
 }
 
-static enum ht_err make_whole(struct transform *t) {
-    const struct ht_whole *of = t->of;
-    const double last = of->at + (double)of->samples * of->every;
-    return make(t, of->steps + (int64_t)last + 2 * ht_fd_steps_beside(last));
+/* M is twice the steps: then J_2n of those n alone come in again that the steps leave out. */
+static enum ht_err run(struct transform *t, enum ht_err (*some)(void *data, int64_t chunk)) {
+    const int64_t chunks = ht_divide_up(t->traces, TRACES);
+    TRY(make(t, 2 * t->of->steps, chunks));
+    return ht_threads_run(chunks, some, t);
 }
 
 enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces, double *out) {
     HT_ENDED(release) struct transform t = {.of = of, .traces = traces};
     t.steps = finite_steps(&t);
     t.out = out;
-    TRY(make_whole(&t));
-    return ht_threads_run(ht_divide_up(traces, 2), transform_pair, &t);
+    return run(&t, transform_some);
 }
 
 enum ht_err ht_resample_whole_transposed(const struct ht_whole *of, int64_t traces,
@@ -232,8 +230,7 @@ enum ht_err ht_resample_whole_transposed(const struct ht_whole *of, int64_t trac
     HT_ENDED(release) struct transform t = {.of = of, .traces = traces, .steps = of->steps};
     t.given = data;
     t.out = value;
-    TRY(make_whole(&t));
-    return ht_threads_run(ht_divide_up(traces, 2), transpose_pair, &t);
+    return run(&t, transpose_some);
 }
 
 struct ht_whole ht_whole_of(const struct ht_receivers *receivers,
@@ -254,17 +251,18 @@ enum ht_err ht_transform_signal(int64_t values, double apart, const double *f, b
                                 int64_t count, double *out) {
     const struct ht_whole of = {.every = apart, .samples = values};
     HT_ENDED(release) struct transform t = {.of = &of};
-    TRY(make(&t, 4 * ht_most(count, 16)));
+    TRY(make(&t, 4 * ht_most(count, 16), 0));
     const int64_t mask = t.grid - 1;
-    double complex *x = t.room[0], *grid = x + t.size;
-    for (int64_t j = 0; j < t.size + t.grid; j++) x[j] = 0;
+    HT_ARRAY(double complex, x, t.size + t.grid);
+    double complex *grid = x + t.size;
     for (int64_t j = 0; j < values; j++) grid[(j - t.middle_sample) & mask] = f[j] * t.factor[j];
     ht_fourier(t.bits[1], grid);
     for (int64_t q = 0; q < t.count; q++) {
+        const double half = HT_PI * (double)q / (double)t.size;
         double complex sum = 0;
         for (int k = 0; k < W; k++) sum += t.weight[q * W + k] * grid[(t.first[q] + k) & mask];
-        x[q] = conj(conj(t.middle[q]) * sum) * apart * t.part[q] * creal(t.half[q]) *
-               (later ? conj(t.half[q]) : 1);
+        x[q] = conj(sum) * t.wave[q] * (2 * apart * cos(half)) *
+               (later ? ht_complex(cos(half), -sin(half)) : 1);
     }
     ht_fourier(t.bits[0], x);
     for (int64_t n = 0; n < count; n++) out[n] = creal(x[n]);
@@ -341,8 +339,9 @@ struct ht_resampling ht_resampling_of(const struct ht_plan *plan) {
 int64_t ht_resampling_beyond(const struct ht_plan *plan) {
     const struct ht_resampling of = ht_resampling_of(plan);
     if (of.sinc) return ht_divide_up(SINC - 1, of.per_step);
-    if (of.whole) return ht_fd_steps_beside((double)plan->steps) + 1;
-    return plan->problem.early != 0 ? HT_RECEIVERS_STENCIL / 2 : 0;
+    const bool early = plan->problem.early != 0;
+    if (of.whole) return ht_fd_steps_beside((double)plan->steps) + early;
+    return early ? HT_RECEIVERS_STENCIL / 2 : 0;
 }
 
 int64_t ht_resampling_keeps(const struct ht_plan *plan) {
