@@ -106,11 +106,10 @@ void ht_params_help(FILE *out, bool markdown) {
         previous = option->key;
     }
     /* The names in expressions, from the parser's table. */
-    const char *head = markdown ? "### expressions\n\n" : "expressions\n";
     fprintf(out,
             "\n%sText of medium.type or initial.type \"expression\": numbers, "
             "+ - * / ^,\nparentheses and\n%s",
-            head, markdown ? "\n" : "");
+            markdown ? "### expressions\n\n" : "expressions\n", markdown ? "\n" : "");
     for (int i = 0; ht_expr_word(i); i++) {
         const struct ht_expr_word *word = ht_expr_word(i);
         char name[32];

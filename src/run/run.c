@@ -29,8 +29,7 @@ int64_t ht_run_multiple(const struct ht_run *run, double every, int64_t from) {
     double dt = run->plan->problem.dt, last = (double)run->plan->steps;
     if (!(every > 0) || !(dt > 0)) return run->plan->steps;
     double apart = every / dt;
-    double multiple = ceil(((double)from - 0.5) / apart);
-    int64_t step = llround(fmin(multiple * apart, last));
+    int64_t step = llround(fmin(ceil(((double)from - 0.5) / apart) * apart, last));
     return step > from ? step : from;
 }
 
@@ -54,10 +53,9 @@ static void ask_next(struct loop *l, int i, int64_t from) {
 
 static unsigned due_by_clock(const struct loop *l) {
     unsigned due = 0;
-    for (int i = 0; i < l->count; i++) {
-        double since = ht_clock() - l->looked_at[i];
-        if (l->observer[i].seconds > 0 && since > l->observer[i].seconds) due |= 1u << i;
-    }
+    for (int i = 0; i < l->count; i++)
+        if (l->observer[i].seconds > 0 && ht_clock() > l->looked_at[i] + l->observer[i].seconds)
+            due |= 1u << i;
     return due;
 }
 
