@@ -286,14 +286,11 @@ static enum ht_err fill_part(struct bound *b, int coefficient, int64_t first, in
 /* Planes of the medium up to m3, and some more below `end`. */
 static enum ht_err fill_medium(struct bound *b, int64_t m3, int64_t end) {
     const int64_t last = ht_least(m3 + b->block, end);
-    const int64_t own[2] = {ht_least(ht_most(b->own.first, m3), last),
-                            ht_least(ht_most(b->own.last, m3), last)};
+    const int64_t at[] = {m3, ht_least(ht_most(b->own.first, m3), last),
+                          ht_least(ht_most(b->own.last, m3), last), last};
     if (m3 < b->filled) return HT_OK;
-    for (int c = 0; c < b->pair->ncoefficients; c++) {
-        TRY(fill_part(b, c, m3, own[0]));
-        TRY(fill_part(b, c, own[0], own[1]));
-        TRY(fill_part(b, c, own[1], last));
-    }
+    for (int c = 0; c < b->pair->ncoefficients; c++)
+        for (int part = 0; part < 3; part++) TRY(fill_part(b, c, at[part], at[part + 1]));
     b->filled = last;
     return HT_OK;
 }

@@ -516,7 +516,9 @@ enum ht_err ht_fd_incidence_count(const struct ht_problem *problem, const struct
                                   int64_t planes, struct ht_fd_incidence_most *out) {
     struct ht_fd_surface s;
     TRY(surface_make(problem, shot, &s));
-    *out = (struct ht_fd_incidence_most){.columns = s.columns};
+    const bool pair = problem->fd.pair != HT_PAIR_NONE;
+    const int fields = pair ? problem->eq->nfields : 1, terms = pair ? problem->eq->nterms : 1;
+    *out = (struct ht_fd_incidence_most){.columns = (int64_t)terms * s.columns};
     const unsigned parts = parts_of(problem, &s);
     HT_EACH_BIT(p, parts)
         out->host += steps_of(problem, shot) * s.columns * (int64_t)sizeof(double);
@@ -530,8 +532,8 @@ enum ht_err ht_fd_incidence_count(const struct ht_problem *problem, const struct
         }
         if (k == 2) nodes = nodes / layers * ht_least(layers, planes);
         const double step = fabs(shot->direction[k]) * s.grid->h[k] / s.apart;
-        out->nodes += nodes;
-        out->entries += nodes * (HT_FD_SPLINE + 1 + (int64_t)(reach_of(&s) * step / 4));
+        out->nodes += fields * nodes;
+        out->entries += terms * nodes * (HT_FD_SPLINE + 1 + (int64_t)(reach_of(&s) * step / 4));
     }
     return HT_OK;
 }

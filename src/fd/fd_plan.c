@@ -15,7 +15,7 @@ static bool is_density(const struct ht_plan *plan) {
 
 /* omega^2 <= rate^2 symbol_of: where the spacing is the same along all axes and the medium is
  * uniform, the rate is c / h. */
-static enum ht_err find_rate(struct ht_plan *plan, double *rate) {
+static enum ht_err find_rate(struct ht_plan *plan) {
     const struct ht_second_order *form = &plan->eq.second_order;
     struct ht_fd_problem *fd = &plan->problem.fd;
     const double *constant = plan->medium->constant;
@@ -25,7 +25,7 @@ static enum ht_err find_rate(struct ht_plan *plan, double *rate) {
         sum += 1 / (plan->grid.h[k] * plan->grid.h[k] * plan->grid.dims);
     if (plan->medium->uniform && !density) {
         fd->inverse_density = form->inverse_density >= 0 ? constant[form->inverse_density] : 1;
-        *rate = sqrt(constant[form->modulus] * fd->inverse_density * sum);
+        plan->rate = sqrt(constant[form->modulus] * fd->inverse_density * sum);
         return HT_OK;
     }
     TRY(ht_frame_create(plan->medium, NULL, plan->params->medium.fit, &plan->frame));
@@ -42,7 +42,8 @@ static enum ht_err find_rate(struct ht_plan *plan, double *rate) {
     TRY(ht_fd_bound(&plan->problem, plan->frame, &most));
     /* omega^2 at rate 1. */
     const struct ht_fd_weights w = ht_fd_weights(plan->problem.fd.order);
-    *rate = sqrt(most / (plan->grid.dims * ht_fd_symbol(&w, plan->problem.fd.density, acos(-1.0))));
+    plan->rate =
+        sqrt(most / (plan->grid.dims * ht_fd_symbol(&w, plan->problem.fd.density, acos(-1.0))));
     return HT_OK;
 }
 
@@ -62,7 +63,7 @@ enum ht_err ht_fd_check_points(const struct ht_plan *plan) {
 enum ht_err ht_differences_plan_medium(struct ht_plan *plan) {
     TRY(ht_medium_scan(plan->medium, true));
     plan->problem.fd = (struct ht_fd_problem){.order = plan->order};
-    TRY(find_rate(plan, &plan->rate));
+    TRY(find_rate(plan));
     return ht_fd_check_points(plan);
 }
 
@@ -313,11 +314,7 @@ enum ht_err ht_differences_shot_bytes(const struct ht_plan *plan, bool fp64,
         const int64_t drives = pair ? shot->drives : 1;
         const int64_t more = ht_shot_most_nodes(problem->shots, i, planes) * drives;
         struct ht_fd_incidence_most most = {drives, more, more, 0};
-        if (shot->type->outside) {
-            const int fields = pair ? plan->eq.nfields : 1, terms = pair ? plan->eq.nterms : 1;
-            TRY(ht_fd_incidence_count(problem, shot, planes, &most));
-            most.columns *= terms, most.nodes *= fields, most.entries *= terms;
-        }
+        if (shot->type->outside) TRY(ht_fd_incidence_count(problem, shot, planes, &most));
         const int64_t table = HT_FD_INJECTION_ROWS * most.columns;
         out->device += 12 * most.nodes + (4 + word) * most.entries + word * table;
         out->host += most.host + 12 * most.nodes + 8 * table +
