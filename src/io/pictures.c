@@ -87,7 +87,6 @@ static struct ht_outline inner_of(const struct ht_slice *slice) {
 }
 
 struct ht_picture ht_slice_picture(const struct ht_slice *slice, const struct ht_params *params) {
-    static const char *const axis[] = {"x1", "x2", "x3"};
     const char *length = ht_units_name(params, "length");
     return (struct ht_picture){.width = slice->width,
                                .height = slice->height,
@@ -96,8 +95,8 @@ struct ht_picture ht_slice_picture(const struct ht_slice *slice, const struct ht
                                .y0 = slice->grid->lower[slice->up],
                                .y1 = slice->grid->upper[slice->up],
                                .y_down = slice->height > 1 && slice->up == ht_down_axis(params),
-                               .x = {axis[slice->across], length},
-                               .y = {axis[slice->up], length},
+                               .x = {HT_WORD(AXIS, slice->across), length},
+                               .y = {HT_WORD(AXIS, slice->up), length},
                                .layered = ht_layers_any(slice->grid),
                                .inner = inner_of(slice),
                                .pixels = params->output.picture.pixels};

@@ -735,8 +735,7 @@ static void add_energy(const struct ht_simulation *sim, const struct ht_result *
     const double lost = rounds ? NAN : drift(kept[0], kept[1]);
     const char *since = sim->plan->shots ? "after the sources" : "at the start";
     ht_fact(f, HT_NUM("energy_initial", result->energy.initial),
-            HT_NUM("energy_rise", result->energy.rise));
-    ht_fact(f, HT_NUM("energy_drift", moved));
+            HT_NUM("energy_rise", result->energy.rise), HT_NUM("energy_drift", moved));
     if (isfinite(moved) && !(isfinite(lost) && p->layers != NULL))
         ht_say(f, "  energy    %.6g at the start, changed by %+.2e%s\n", result->energy.initial,
                moved, result->energy.watch.grows ? "; it rose, see above" : "");
