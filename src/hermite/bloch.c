@@ -257,8 +257,7 @@ static enum ht_err find(const struct ht_problem *problem, double steps, int wave
     s->lambda = ht_complex(cos(angle), -sin(angle));
     s->early = ht_complex(cos(angle / 2), sin(angle / 2));
     number base[HT_MAX_FIELDS] = {0}, axis[HT_MAX_FIELDS] = {0};
-    int count = 0;
-    for (int j = 0; j < s->problem->grid->dims; j++) {
+    for (int j = 0, count = 0; j < s->problem->grid->dims; j++) {
         if (k[j] == 0) continue;
         if (count == 1) TRY(change_axis(s, steps, k, -1, base));
         TRY(change_axis(s, steps, k, j, count == 0 ? out->error : axis));

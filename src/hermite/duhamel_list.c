@@ -10,10 +10,9 @@
  * so that for a product of functions of each axis lap^l is a convolution of three sequences over a,
  * b and c. */
 
-/* Powers of the Laplacian, at most. */
-/* MOST_TERMS: derivatives of up to four powers of L of all fields; MOST_J: powers of L. */
+/* At most: powers of the Laplacian, derivatives of up to four powers of L of all fields, powers of
+ * L; factorials up to j + r + 1. */
 enum { MOST_POWERS = 48, MOST_TERMS = 35 * HT_MAX_FIELDS, MOST_J = 2 * (MOST_POWERS + 3) };
-/* Factorials up to j + r + 1. */
 enum { FACTORIALS = MOST_J + HT_DUHAMEL_TERMS };
 
 /* Of waves of two speeds, r = c_2^2/c_1^2, the power L^(2l+s) g has (r^l - r)/(1 - r) times lap^l

@@ -367,8 +367,7 @@ static enum ht_err measure_grid(const struct ht_plan *plan, const struct ht_step
         const struct ht_energy_term *term = &plan->eq.energy[t];
         if (!ht_problem_stores(&plan->problem, subgrid, term->field) || term->other != term->field)
             continue;
-        if (!term->gradient) add_points(&plan->grid, term, -1, list);
-        for (int k = 0; term->gradient && k < plan->grid.dims; k++)
+        for (int k = term->gradient ? 0 : -1; k < (term->gradient ? plan->grid.dims : 0); k++)
             add_points(&plan->grid, term, k, list);
     }
     TRY(stepper->ops->measure(stepper->self, subgrid, list->count, list->what, measure));

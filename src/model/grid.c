@@ -356,10 +356,8 @@ void ht_point_axis_spread(const struct ht_grid *grid, int axis, double x, double
     const int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, axis);
     const double h = grid->h[axis], at = (x - grid->lower[axis]) / h - grid->shift[axis];
     const double r = radius / h;
-    if (axis >= grid->dims) weight[0] = !slope;
-    for (int64_t m = 0; m < nodes && axis < grid->dims && radius == 0; m++)
-        weight[m] = !ht_grid_held(grid, axis, m);
-    if (axis >= grid->dims || radius == 0) return;
+    for (int64_t m = 0; m < nodes && radius == 0; m++) weight[m] = !ht_grid_held(grid, axis, m);
+    if (radius == 0) return;
     for (int64_t m = (int64_t)floor(at - widest * r); (double)m <= at + widest * r; m++) {
         int sign[2];
         if (is_beyond(grid, axis, m)) continue;

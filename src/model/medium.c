@@ -419,9 +419,6 @@ static enum ht_err read_source(const struct ht_params *params, const struct ht_e
     return HT_OK;
 }
 
-/* Of a chunk, worth a thread. */
-enum { LEAST_NODES = 512 };
-
 enum ht_err ht_medium_read(const struct ht_params *params, const struct ht_equations *eq,
                            const struct ht_grid *grid, struct ht_medium **out) {
     HT_CREATE(out, read_source(params, eq, grid, *out), ht_medium_destroy);

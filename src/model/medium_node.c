@@ -499,9 +499,6 @@ static const double FULL_SCAN_NODES = 2e6;
 /* Odd powers below this fraction of the value count as no gradient. */
 static const double FLAT = 1e-10;
 
-/* Of a chunk, worth a thread. */
-enum { LEAST_NODES = 512 };
-
 /* What is found, for the members of struct ht_medium of these names: the most along each axis,
  * minus the least above 0, and 1 where something is so. */
 enum { SPEED, SPEED_MIN = SPEED + 3, SLOWEST, VANISHES, WALL_GRADIENT, FOUND };

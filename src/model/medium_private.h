@@ -42,6 +42,9 @@ struct ht_medium_source {
     struct ht_pool pool; /* of edges */
 };
 
+/* Nodes of a chunk, worth a thread. */
+enum { LEAST_NODES = 512 };
+
 /* The number of the layer at x; 0: there are none. */
 static inline int ht_medium_layer(const struct ht_medium_source *source, const double x[3]) {
     int layer = 0;

@@ -234,13 +234,8 @@ static void jet_tangent(const struct ht_jets *jets, const double *g, int sign, d
 JET(tan, scratch[0] = pow(cos(a[0]), -2), jet_tangent(jets, a, 1, tan(a[0]), scratch, out))
 JET(tanh, scratch[0] = pow(cosh(a[0]), -2), jet_tangent(jets, a, -1, tanh(a[0]), scratch, out))
 
-static void jet_atan(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
-    double *lower = scratch, *slope = scratch + jets->count;
-    ht_jet_multiply(jets, g, g, lower);
-    lower[0] += 1;
-    ht_jet_reciprocal(jets, lower, slope);
-    integrate(jets, g, slope, atan(g[0]), out);
-}
+JET(atan, ht_jet_multiply(jets, a, a, out), out[0] += 1, ht_jet_reciprocal(jets, out, scratch),
+    integrate(jets, a, scratch, atan(a[0]), out))
 
 static void jet_erf(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
     double *square = scratch, *slope = scratch + jets->count;
