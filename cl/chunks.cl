@@ -1,5 +1,5 @@
 /* Source coefficients in chunks of HT_CHUNK blocks, those of one field after those of the other,
- * for cl/tile.cl and cl/planes.cl. */
+ * for cl/tile.cl and cl/tensor.cl. */
 #define HT_FIELD_BLOCKS (HT_PADDED_COEFS / HT_BLOCK) /* blocks of one field */
 #define HT_BLOCKS (HT_SOURCES * HT_FIELD_BLOCKS)
 #define HT_CHUNKS ((HT_BLOCKS + HT_CHUNK - 1) / HT_CHUNK)

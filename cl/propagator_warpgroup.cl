@@ -1,4 +1,4 @@
-/* The half step by parity blocks as cl/propagator_planes.cl does it, by products of whole
+/* The half step by parity blocks as cl/propagator_tensor.cl does it, by products of whole
  * warpgroups (cl/wgmma.cl), which read the operator from local memory themselves and run beside the
  * sums of the next ones.
  *
@@ -108,7 +108,7 @@ HT_TOOL_KERNEL ht_propagator_warpgroup(HT_STEP_PARAMS(op)) {
     HT_LOCAL ht_pack *data = (HT_LOCAL ht_pack *)(table + 2 * HT_CHUNK_VALUES);
     HT_LOCAL long *where = (HT_LOCAL long *)(data + 2 * HT_STAGE_SIZE);
     HT_LOCAL int *parities = (HT_LOCAL int *)(where + HT_TILES * 4);
-    HT_PLANES_BEGIN
+    HT_TENSOR_BEGIN
     ht_operator_copy(item, 0, HT_CHUNK_PACKS, op, (HT_LOCAL ht_pack *)table);
     ht_copies_at(&a, begin, end, &copies);
     ht_chunk_copy(&a, &copies, 0, data HT_EACH_SRC(HT_SRC_ARG));

@@ -92,7 +92,7 @@ struct ht_shape {
     int slabs;           /* values of n3 exchanged between two barriers */
     int face_fields;     /* fields interpolated in the plane at a time */
     int planes;          /* x3 planes per group; 0: chosen at each launch */
-    int depth;           /* of them computed at a time; 0 means 1 */
+    int depth;           /* of them computed at a time */
     bool roll;           /* stores sums that neighbouring x3 planes share */
     int chunk;           /* source entries of parity blocks at a time */
     int tile;            /* rows of a parity block at a time; results along

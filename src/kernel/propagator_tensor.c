@@ -1,5 +1,5 @@
-/* Host side of cl/propagator_tensor.cl, _planes.cl and _warpgroup.cl: their shapes, and the
- * operator in the order in which the kernels read it. */
+/* Host side of cl/propagator_tensor.cl and _warpgroup.cl: their shapes, and the operator in the
+ * order in which the kernels read it. */
 #include "blocks.h"
 #include "variant.h"
 
@@ -13,12 +13,11 @@ struct ht_tensor_cut {
     int all;                /* tiles of a part */
 };
 
-/* The operator in local memory: resident if it fits, else whole chunks, else k steps at a time
- * (cl/propagator_planes.cl: never). */
+/* The operator in local memory: resident if it fits, else by units of a chunk's k steps, all of
+ * them or, where that is too much, one. */
 struct ht_tensor_shape {
     struct ht_tensor_cut cut;
-    /* chunks: of source entries; steps: of the operator copied at a time */
-    int chunks, pairs, steps;
+    int chunks, pairs, unit; /* of source entries, k steps of a chunk, of a unit */
     bool resident;
     int infos;
     int stages;          /* chunks in local memory, one of them in use */
@@ -30,7 +29,7 @@ enum {
     WARP = 32,
     TENSOR_CELLS = 16, /* of a warp */
     ROW_CELLS = 8,     /* of a warp in each plane, and */
-    DEPTH = 2,         /* x3 planes at a time, of cl/propagator_planes.cl and _warpgroup.cl */
+    DEPTH = 2,         /* x3 planes at a time, of propagator-planes and -warpgroup */
     TILE = 8           /* results of a product */
 };
 
@@ -76,21 +75,21 @@ static struct ht_tensor_shape tensor_shape(const struct ht_spec *spec, const str
     struct ht_tensor_shape s = {.cut = make_cut(spec, shape->parts),
                                 .chunks = (blocks + 3) / 4,
                                 .pairs = spec->block / 2,
-                                .steps = spec->block / 2,
+                                .unit = spec->block / 2,
                                 .stages = 2};
-    const int64_t step = (int64_t)s.cut.all * 64 * element_size;
+    const int64_t step = (int64_t)s.cut.all * 64 * element_size * (1 + shape->halves);
     s.infos = s.chunks * 4 * s.pairs + s.cut.all * 4;
     s.data_bytes = 2 * (int64_t)HT_TENSOR_CHUNK * 16 *
                    ht_tile_nodes(spec->eq->dims, pitch_of(shape->cells), shape->rows) *
-                   (spec->eq->dims > 2 && depth > 1 ? depth + 1 : 2) / 2;
-    /* cl/planes.cl keeps addresses of results */
-    const int64_t data = s.data_bytes + (int64_t)(s.infos + (depth > 1 ? s.cut.all * 4 : 0)) * 4;
-    s.resident = data + (int64_t)s.chunks * s.pairs * step <= limit;
-    if (!s.resident && depth <= 1 && data + 2 * (int64_t)s.steps * step > limit) s.steps = 1;
-    s.local_bytes = data + (s.resident ? s.chunks * s.pairs : 2 * s.steps) * step;
-    /* Of cl/planes.cl in double precision a third one where it fits: 8 to 13 % faster; in single
+                   (depth + 1) / 2;
+    /* places of results have 8 bytes */
+    const int64_t data = s.data_bytes + (int64_t)(s.infos + s.cut.all * 4) * 4;
+    s.resident = data + step * s.chunks * s.pairs <= limit;
+    if (!s.resident && depth == 1 && data + step * 2 * s.pairs > limit) s.unit = 1;
+    s.local_bytes = data + (s.resident ? s.chunks * s.pairs : 2 * s.unit) * step;
+    /* Of two planes in double precision a third one where it fits: 8 to 13 % faster; in single
      * precision none is. */
-    const int64_t third = s.data_bytes / 2 + (s.resident ? 0 : (int64_t)s.steps * step);
+    const int64_t third = s.data_bytes / 2 + (s.resident ? 0 : s.unit * step);
     if (depth > 1 && spec->fp64 && s.local_bytes + third <= limit) {
         s.stages++;
         s.data_bytes += s.data_bytes / 2;
@@ -131,7 +130,7 @@ static enum ht_err complete(const struct ht_tuning *tuning, const struct ht_spec
 static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
                                 const struct ht_device_info *info, struct ht_shape *out) {
     struct ht_tensor_shape s;
-    TRY(complete(tuning, spec, info, spec->fp64 ? 16 : 36, 4, out, &s));
+    TRY(complete(tuning, spec, info, spec->fp64 ? 16 : spec->eq->dims > 2 ? 24 : 36, 4, out, &s));
     /* With fewer registers more work-groups fit a multiprocessor; values measured on an H200. NVRTC
      * spills a few registers at 128. */
     const int tiles = s.cut.all * (spec->fp64 ? 2 : 1);
@@ -224,9 +223,8 @@ static void add_tiles(const struct ht_tensor_shape *s, const struct ht_shape *sh
     ht_text_add(text,
                 "0)\n#define HT_MOST_TILES %d\n#define HT_TILES %d\n"
                 "#define HT_PARTS %d\n#define HT_RESIDENT %d\n"
-                "#define HT_OP_STEPS %d\n#define HT_PITCH %d\n"
-                "#define HT_STAGES %d\n",
-                most, s->cut.all, shape->parts, s->resident, s->steps, pitch_of(shape->cells),
+                "#define HT_UNIT %d\n#define HT_PITCH %d\n#define HT_STAGES %d\n",
+                most, s->cut.all, shape->parts, s->resident, s->unit, pitch_of(shape->cells),
                 s->stages);
 }
 
@@ -283,6 +281,10 @@ static enum ht_err planes_shape(const struct ht_tuning *tuning, const struct ht_
 }
 
 #define OF_TENSORS HT_BLOCKS_ON_GPU, .order = 2, .sorted = true, .pack = pack
+#define OF_WARPS                                                          \
+    .files = {"packs.cl",  "ptx.cl",    "vertices.cl",         "tf32.cl", \
+              "chunks.cl", "tensor.cl", "propagator_tensor.cl"},          \
+    .stage = {{HT_STAGE_OPERATOR, "ht_propagator_tensor"}}
 
 const struct ht_variant ht_variant_propagator_tensor = {
     .name = "propagator-tensor",
@@ -292,9 +294,7 @@ const struct ht_variant ht_variant_propagator_tensor = {
     .ptx = 80,
     .ptx_double = 90, /* mma.m16n8k8 of double precision */
     .shape = choose_shape,
-    .files = {"packs.cl", "ptx.cl", "vertices.cl", "chunks.cl", "tile.cl", "tf32.cl", "operator.cl",
-              "propagator_tensor.cl"},
-    .stage = {{HT_STAGE_OPERATOR, "ht_propagator_tensor"}}};
+    OF_WARPS};
 
 const struct ht_variant ht_variant_propagator_planes = {
     .name = "propagator-planes",
@@ -304,9 +304,7 @@ const struct ht_variant ht_variant_propagator_planes = {
     .ptx = 80,
     .ptx_double = 90,
     .shape = planes_shape,
-    .files = {"packs.cl", "ptx.cl", "vertices.cl", "tf32.cl", "operator.cl", "chunks.cl",
-              "planes.cl", "propagator_planes.cl"},
-    .stage = {{HT_STAGE_OPERATOR, "ht_propagator_planes"}}};
+    OF_WARPS};
 
 /* ---- cl/propagator_warpgroup.cl: shapes of groups that are one warpgroup ---- */
 
@@ -327,13 +325,6 @@ static bool warpgroup_pays(const struct ht_spec *spec) {
     return spec->order > 3 || both > 4 || (spec->order == 3 && both > 2);
 }
 
-/* The operator of two chunks, the source nodes of two, places of results and parities. */
-static int64_t local_bytes(const struct ht_tensor_shape *s) {
-    const int64_t chunk = 4 * (int64_t)s->pairs * 2 * s->cut.all * 64;
-    const int64_t places = (int64_t)s->cut.all * 4 * 8;
-    return 2 * chunk + s->data_bytes + places + (int64_t)s->chunks * 4 * s->pairs * 4;
-}
-
 static enum ht_err warpgroup_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
                                    HT_UNUSED const struct ht_device_info *info,
                                    struct ht_shape *out) {
@@ -350,8 +341,7 @@ static enum ht_err warpgroup_shape(const struct ht_tuning *tuning, const struct 
                              .depth = DEPTH,
                              .halves = true,
                              .group_size = WARPGROUP};
-    const struct ht_tensor_shape s = tensor_shape(spec, out, 0);
-    out->local_bytes = local_bytes(&s);
+    out->local_bytes = tensor_shape(spec, out, 0).local_bytes;
     return HT_OK;
 }
 
@@ -367,6 +357,6 @@ const struct ht_variant ht_variant_propagator_warpgroup = {
     .ptx_own = true,
     .open_memory = true,
     .shape = warpgroup_shape,
-    .files = {"packs.cl", "ptx.cl", "vertices.cl", "tf32.cl", "wgmma.cl", "operator.cl",
-              "chunks.cl", "planes.cl", "propagator_warpgroup.cl"},
+    .files = {"packs.cl", "ptx.cl", "vertices.cl", "tf32.cl", "wgmma.cl", "chunks.cl", "tensor.cl",
+              "propagator_warpgroup.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_warpgroup"}}};

@@ -164,6 +164,7 @@ enum ht_err ht_step_recipe(const struct ht_variant *variant, const struct ht_spe
                    {"SLABS", shape->slabs},
                    {"FACE_FIELDS", shape->face_fields},
                    {"ROWS", shape->rows},
+                   {"DEPTH", shape->depth},
                    {"ROLL", shape->roll},
                    {"CHUNK", shape->chunk},
                    {"TILE", shape->tile},

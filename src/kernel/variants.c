@@ -126,7 +126,7 @@ enum ht_err ht_variant_shape(const struct ht_tuning *tuning, const struct ht_spe
             variant->name, lacks, ht_variant_find("auto", spec, info->gpu)->name);
     REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,
             "device.precision = \"double\": %s has no double precision", info->name);
-    *out = (struct ht_shape){.rows = 1, .planes = tuning->planes, .group_size = 1};
+    *out = (struct ht_shape){.rows = 1, .planes = tuning->planes, .depth = 1, .group_size = 1};
     TRY(variant->shape(tuning, spec, info, out));
     const int64_t limit = variant->open_memory              ? info->open_memory
                           : variant->made_for == HT_FOR_CPU ? ht_vector_limit(info)
@@ -138,6 +138,5 @@ enum ht_err ht_variant_shape(const struct ht_tuning *tuning, const struct ht_spe
 }
 
 long ht_shape_march(const struct ht_shape *shape, long planes) {
-    const int64_t depth = shape->depth > 1 ? shape->depth : 1;
-    return (long)(ht_divide_up(planes, depth) * depth);
+    return (long)(ht_divide_up(planes, shape->depth) * shape->depth);
 }
