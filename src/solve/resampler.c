@@ -120,81 +120,68 @@ static inline void add_real(double by, const double *restrict x, double *restric
     for (int lane = 0; lane < TRACES; lane++) sum[lane] += by * x[lane];
 }
 
-/* Samples of TRACES traces, or as many as there are. */
+/* From the transform of steps, x, to waves on the grid and, at frequency 0, what grows with the
+ * time; or the transpose, back. */
+static void spread(const struct transform *t, bool back, ht_lanes *x, ht_lanes *grid,
+                   double *still) {
+    const double part = t->of->integral ? 1 / (double)t->size : 0;
+    for (int64_t q = 0; q < t->count; q++) {
+        ht_lanes value = {0};
+        double *upper = x[-q & (t->size - 1)];
+        if (!back) {
+            add(t->value[q], x[q], value);
+            add(conj(t->value[q]), upper, value);
+        }
+        if (q == 0) add_real(part, back ? still : value, back ? value : still);
+        for (int side = 0; side < 2; side++) {
+            const double complex by = side ? conj(t->wave[q]) : t->wave[q];
+            ht_lanes wave = {0};
+            if (!back) add(by, value, wave);
+            for (int k = 0; k < W; k++) {
+                const int64_t at = t->first[q] + k;
+                double *point = grid[(side ? -at : at) & (t->grid - 1)];
+                const double weight = t->weight[q * W + k];
+                add_real(weight, back ? point : wave, back ? wave : point);
+            }
+            if (back) add(by, wave, value);
+        }
+        if (back) {
+            add(t->value[q], value, x[q]);
+            add(conj(t->value[q]), value, upper);
+        }
+    }
+}
+
+/* Samples of TRACES traces, or as many as there are; or the transpose, where samples are given. */
 static enum ht_err transform_some(void *data, int64_t chunk) {
     const struct transform *t = data;
     const struct ht_whole *of = t->of;
+    const bool back = t->given != NULL;
     const int64_t trace = TRACES * chunk, traces = ht_least(TRACES, t->traces - trace);
-    const int64_t begin = of->between ? 1 : 0, steps = ht_most(t->steps - begin, 0);
-    const int64_t mask = t->grid - 1;
-    ht_lanes *x = t->room[ht_threads_worker()], *grid = x + t->size;
-    for (int64_t n = 0; n < steps; n++)
-        memcpy(x[n], of->value + (n + begin) * of->width + trace, (size_t)traces * sizeof **x);
-    memset(x + steps, 0, (size_t)(t->size + t->grid - steps) * sizeof *x);
-    for (int lane = 0; begin == 0 && lane < TRACES; lane++) x[0][lane] /= 2; /* u_0 counts once */
-    ht_fourier_lanes(t->bits[0], t->turn[0], x);
-    ht_lanes still = {0};
-    for (int64_t q = 0; q < t->count; q++) {
-        ht_lanes value = {0};
-        add(t->value[q], x[q], value);
-        add(conj(t->value[q]), x[-q & (t->size - 1)], value);
-        if (q == 0 && of->integral) add_real(1 / (double)t->size, value, still);
-        for (int side = 0; side < 2; side++) {
-            ht_lanes wave = {0};
-            add(side ? conj(t->wave[q]) : t->wave[q], value, wave);
-            for (int k = 0; k < W; k++) {
-                const int64_t at = t->first[q] + k;
-                add_real(t->weight[q * W + k], wave, grid[(side ? -at : at) & mask]);
-            }
-        }
-    }
-    ht_fourier_lanes(t->bits[1], t->turn[1], grid);
-    for (int64_t j = 0; j < of->samples; j++) {
-        const double *from = grid[(t->middle_sample - j) & mask];
-        const double tau = of->at + (double)j * of->every;
-        for (int64_t i = 0; i < traces; i++)
-            t->out[(trace + i) * of->samples + j] = t->factor[j] * from[i] + tau * still[i];
-    }
-    return HT_OK;
-}
-
-/* The transpose of transform_some. */
-static enum ht_err transpose_some(void *data, int64_t chunk) {
-    const struct transform *t = data;
-    const struct ht_whole *of = t->of;
-    const int64_t trace = TRACES * chunk, traces = ht_least(TRACES, t->traces - trace);
-    const int64_t begin = of->between ? 1 : 0, mask = t->grid - 1;
-    ht_lanes *x = t->room[ht_threads_worker()], *grid = x + t->size;
-    ht_lanes still = {0};
+    const int64_t begin = of->between ? 1 : 0, steps = t->steps - begin;
+    const double once = of->between ? 1 : 0.5; /* u_0 counts once */
+    ht_lanes *x = t->room[ht_threads_worker()], *grid = x + t->size, still = {0};
     memset(x, 0, (size_t)(t->size + t->grid) * sizeof *x);
-    for (int64_t j = 0; j < of->samples; j++) {
-        double *to = grid[(t->middle_sample - j) & mask];
-        const double tau = of->at + (double)j * of->every;
+    for (int64_t n = 0; !back && n < steps; n++)
+        memcpy(x[n], of->value + (n + begin) * of->width + trace, (size_t)traces * sizeof **x);
+    for (int64_t j = 0; back && j < of->samples; j++)
         for (int64_t i = 0; i < traces; i++) {
             const double sample = t->given[(trace + i) * of->samples + j];
-            to[i] = t->factor[j] * sample;
-            still[i] += tau / (double)t->size * sample;
+            grid[(t->middle_sample - j) & (t->grid - 1)][i] = t->factor[j] * sample;
+            still[i] += (of->at + (double)j * of->every) * sample;
         }
-    }
-    ht_fourier_lanes(t->bits[1], t->turn[1], grid);
-    for (int64_t q = 0; q < t->count; q++) {
-        ht_lanes value = {0};
-        if (q == 0 && of->integral) add_real(1, still, value);
-        for (int side = 0; side < 2; side++) {
-            ht_lanes sum = {0};
-            for (int k = 0; k < W; k++) {
-                const int64_t at = t->first[q] + k;
-                add_real(t->weight[q * W + k], grid[(side ? -at : at) & mask], sum);
-            }
-            add(side ? conj(t->wave[q]) : t->wave[q], sum, value);
-        }
-        add(t->value[q], value, x[q]);
-        add(conj(t->value[q]), value, x[-q & (t->size - 1)]);
-    }
-    ht_fourier_lanes(t->bits[0], t->turn[0], x);
-    for (int lane = 0; begin == 0 && lane < TRACES; lane++) x[0][lane] /= 2;
-    for (int64_t n = begin; n < t->steps; n++)
-        for (int64_t i = 0; i < traces; i++) t->out[n * of->width + trace + i] += x[n - begin][i];
+    for (int lane = 0; lane < TRACES; lane++) x[0][lane] *= once;
+    ht_fourier_lanes(t->bits[back], t->turn[back], back ? grid : x);
+    spread(t, back, x, grid, still);
+    ht_fourier_lanes(t->bits[!back], t->turn[!back], back ? x : grid);
+    for (int lane = 0; lane < TRACES; lane++) x[0][lane] *= once;
+    for (int64_t n = 0; back && n < steps; n++)
+        for (int64_t i = 0; i < traces; i++) t->out[(n + begin) * of->width + trace + i] += x[n][i];
+    for (int64_t j = 0; !back && j < of->samples; j++)
+        for (int64_t i = 0; i < traces; i++)
+            t->out[(trace + i) * of->samples + j] =
+                t->factor[j] * grid[(t->middle_sample - j) & (t->grid - 1)][i] +
+                (of->at + (double)j * of->every) * still[i];
     return HT_OK;
 }
 
@@ -212,17 +199,17 @@ static void release(struct transform *t) {
 }
 
 /* M is twice the steps: then J_2n of those n alone come in again that the steps leave out. */
-static enum ht_err run(struct transform *t, enum ht_err (*some)(void *data, int64_t chunk)) {
+static enum ht_err run(struct transform *t) {
     const int64_t chunks = ht_divide_up(t->traces, TRACES);
     TRY(make(t, 2 * t->of->steps, chunks));
-    return ht_threads_run(chunks, some, t);
+    return ht_threads_run(chunks, transform_some, t);
 }
 
 enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces, double *out) {
     HT_ENDED(release) struct transform t = {.of = of, .traces = traces};
     t.steps = finite_steps(&t);
     t.out = out;
-    return run(&t, transform_some);
+    return run(&t);
 }
 
 enum ht_err ht_resample_whole_transposed(const struct ht_whole *of, int64_t traces,
@@ -230,7 +217,7 @@ enum ht_err ht_resample_whole_transposed(const struct ht_whole *of, int64_t trac
     HT_ENDED(release) struct transform t = {.of = of, .traces = traces, .steps = of->steps};
     t.given = data;
     t.out = value;
-    return run(&t, transpose_some);
+    return run(&t);
 }
 
 struct ht_whole ht_whole_of(const struct ht_receivers *receivers,
