@@ -164,6 +164,8 @@ void ht_report_result(const struct ht_simulation *sim, const struct ht_result *r
 /* Bytes of traces in all their formats, of snapshots, and about those of pictures and
  * checkpoints, and of maps. */
 void ht_disk_need(const struct ht_plan *plan, double part[HT_DISK_PARTS]);
+/* Of all shots and parts. */
+double ht_disk_sum(const struct ht_simulation *sim);
 /* Refuses a run that writes more than its output.directory has room for. For one rank. */
 HT_CHECKED enum ht_err ht_disk_check(const struct ht_simulation *sim);
 /* "1.2 GiB to write: traces .., snapshots .., pictures ..; 20 GiB free" */

@@ -249,7 +249,7 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
     ht_say(&f, "%s%s\n",
            warned ? HT_KEY("can run, with %d warning%s", warned, warned > 1 ? "s" : "") : "fine",
            sim->no_device ? ", but no device is available" : "");
-    ht_fact(&f, HT_NUM("output_bytes", sim->disk[0] + sim->disk[1] + sim->disk[2] + sim->disk[3]),
+    ht_fact(&f, HT_NUM("output_bytes", ht_disk_sum(sim)),
             HT_NUM("expected_s", rounds * estimate.seconds),
             HT_KNOWN("expected_cell_half_steps_per_s", estimate.rate),
             HT_NUM("absorbing_time_share", share), HT_NUM("selfcheck_ratio", ratio),

@@ -58,7 +58,7 @@ static double free_bytes(const char *directory) {
     return bytes;
 }
 
-static double sum_of(const struct ht_simulation *sim) {
+double ht_disk_sum(const struct ht_simulation *sim) {
     double sum = 0;
     for (int i = 0; i < HT_DISK_PARTS; i++) sum += sim->disk[i];
     return sum;
@@ -69,7 +69,7 @@ void ht_disk_describe(const struct ht_simulation *sim, struct ht_text *text) {
     static const char *const what[HT_DISK_PARTS] = {"traces", "snapshots", "pictures about",
                                                     "checkpoints about", "maps"};
     const char *between = ": ";
-    ht_text_add(text, "%s to write", HT_BYTES(sum_of(sim)));
+    ht_text_add(text, "%s to write", HT_BYTES(ht_disk_sum(sim)));
     for (int i = 0; i < HT_DISK_PARTS; i++) {
         if (!(part[i] > 0)) continue;
         ht_text_add(text, "%s%s %s", between, what[i], HT_BYTES(part[i]));
@@ -80,7 +80,7 @@ void ht_disk_describe(const struct ht_simulation *sim, struct ht_text *text) {
 
 enum ht_err ht_disk_check(const struct ht_simulation *sim) {
     HT_FREED_TEXT struct ht_text text = {0};
-    if (sum_of(sim) <= free_bytes(sim->params->output.directory)) return HT_OK;
+    if (ht_disk_sum(sim) <= free_bytes(sim->params->output.directory)) return HT_OK;
     ht_disk_describe(sim, &text);
     TRY(ht_text_status(&text));
     return ht_params_error(
