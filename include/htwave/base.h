@@ -204,9 +204,9 @@ HT_CHECKED HT_PRINTF(2, 3) enum ht_err ht_text_print(char **out, const char *fmt
 /* Text from outside for a message: control characters but the tab, and bytes that are not UTF-8,
  * become text such as \x1b; what exceeds buffer (size bytes, at least 32) loses its middle. */
 char *ht_text_show(const char *string, char *buffer, size_t size); /* buffer */
-/* Each line, of which one of `line` bytes or more loses its middle; of too many lines the last are
- * left out. */
-void ht_text_show_lines(const char *text, size_t line, char *buffer, size_t size);
+/* Each line, of which one of `line` bytes or more loses its middle; returns those for which there
+ * is no room. size: at least line + 8. */
+const char *ht_text_show_lines(const char *text, size_t line, char *buffer, size_t size);
 /* For arguments of a message: buffers that live as long as the block. */
 #define HT_SHOWN(string) ht_text_show((string), (char[112]){0}, 112)
 #define HT_SHOWN_PLACE(place) ht_text_show((place), (char[256]){0}, 256)

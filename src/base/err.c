@@ -16,7 +16,8 @@ enum ht_err ht_err_set(enum ht_err code, const char *fmt, ...) {
     va_end(args);
     if (length < 0) snprintf(fresh, sizeof fresh, "(unprintable message)");
     if (length >= RECORD_SIZE) memcpy(fresh + RECORD_SIZE - 4, "...", 4);
-    ht_text_show_lines(fresh, LINE_SIZE, record, sizeof record);
+    if (*ht_text_show_lines(fresh, LINE_SIZE, record, sizeof record) != '\0')
+        memcpy(record + strlen(record), "...", 4);
     return code;
 }
 

@@ -41,10 +41,14 @@ static bool on_terminal(void) {
 
 /* A file name may contain terminal control sequences. */
 static void print(const char *head, const char *text) {
-    char shown[HT_ERR_MESSAGE];
-    ht_text_show_lines(text, 1024, shown, sizeof shown);
+    char shown[2048];
     flockfile(stderr);
-    fprintf(stderr, "%s%s%s\n", on_terminal() ? CLEAR_LINE : "", head, shown);
+    fprintf(stderr, "%s%s", on_terminal() ? CLEAR_LINE : "", head);
+    while (*text) {
+        text = ht_text_show_lines(text, 1024, shown, sizeof shown);
+        fputs(shown, stderr);
+    }
+    fputc('\n', stderr);
     fflush(stderr);
     funlockfile(stderr);
 }

@@ -222,19 +222,16 @@ char *ht_text_show(const char *string, char *buffer, size_t size) {
     return buffer;
 }
 
-void ht_text_show_lines(const char *text, size_t line, char *buffer, size_t size) {
+const char *ht_text_show_lines(const char *text, size_t line, char *buffer, size_t size) {
     size_t used = 0;
-    while (*text) {
+    while (*text && used + line + 8 <= size) {
         const size_t length = strcspn(text, "\n");
-        if (used + line + 8 > size) {
-            memcpy(buffer + used, "...", 4);
-            return;
-        }
         used += show_part(text, length, buffer + used, line);
         text += length;
         if (*text == '\n') buffer[used++] = *text++;
     }
     buffer[used] = '\0';
+    return text;
 }
 
 static int lower(char c) {

@@ -92,6 +92,12 @@ judge "$(number answer.txt output_bytes) bytes to write (1920)" \
     output.every=0.1 'output.maps=({})' >answer.txt 2>message.txt
 judge "$(number answer.txt output_bytes) bytes with snapshots and a map (52352)" \
     [ "$(number answer.txt output_bytes)" = 52352 ]
+# two lines for each of 64 maps
+maps=$(seq 64 | sed 's/.*/{name="map-of-a-name-of-almost-forty-letters-&"; what=["largest","time","rms"];},/')
+"$htwave" run line.cfg time.end=0.01 receivers='()' 'sources=({position=[1,0.8];frequency=1.0;})' \
+    "output.maps=(${maps%,})" 2>message.txt
+judge "a banner of $(wc -c <message.txt) bytes has its last map" \
+    sh -c 'test "$(wc -c <message.txt)" -gt 16384 && grep -q "letters-64: largest" message.txt'
 
 printf '0.5 0.3\n# a comment\n 0.6,0.4\t# another\n\n' >places.txt
 from_file() {

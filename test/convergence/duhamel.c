@@ -125,8 +125,8 @@ static void test_usual(void) {
 }
 
 /* N = 5, 4 cells per wavelength, 6 wavelengths away in three dimensions: on CPUs in a duct, whose
- * sides act as images; else in a box from whose sides no wave comes back. No more than the plan
- * expects (7.6e-4). */
+ * sides act as images; else in a box from whose sides no wave comes back, where traces have more of
+ * high frequencies: no more than the plan expects (7.6e-4). */
 static void test_far(void) {
     const struct kind kind = {"taylor", 5, 0.9, NULL};
     const double duct[2][3] = {{33, 7, 6}, {3.37, 2.17, 1.62}};
@@ -138,8 +138,8 @@ static void test_far(void) {
     for (int k = 0; k < 3; k++) e.receiver[k] = e.source[k] + (k ? 0.69 : 24);
     double expected;
     const double error = trace_error(&e, &kind, 34, &expected);
-    TEST_BELOW(error, expected, "monopole, taylor N = 5, 3-D, %s, 4 cells, 6 wavelengths",
-               cpu ? "duct" : "open");
+    TEST_BELOW(error, cpu ? 5e-4 : expected,
+               "monopole, taylor N = 5, 3-D, %s, 4 cells, 6 wavelengths", cpu ? "duct" : "open");
 }
 
 /* What the plan expects of a source, in two dimensions where traces are not the signal: no more
