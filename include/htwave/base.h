@@ -116,9 +116,12 @@ static inline int ht_bit(unsigned bits, int first) {
     while (first < 32 && !(bits >> first & 1u)) first++;
     return first;
 }
-/* A loop over the numbers of the bits that are set. A name cannot stand in parentheses.
- * NOLINTNEXTLINE */
+/* Loops over the numbers of the bits that are set, and over the items of a list. Names cannot stand
+ * in parentheses. NOLINTBEGIN */
 #define HT_EACH_BIT(i, bits) for (int i = ht_bit(bits, 0); i < 32; i = ht_bit(bits, i + 1))
+#define HT_EACH(type, x, list, count) \
+    for (type *x = (list), *x##_end = x + (count); x < x##_end; x++)
+/* NOLINTEND */
 static inline int ht_real_size(bool fp64) {
     return fp64 ? 8 : 4;
 }

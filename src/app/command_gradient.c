@@ -86,8 +86,7 @@ static enum ht_err report(const struct job *j) {
             HT_INT("device_bytes", inverse->used.device), HT_INT("file_bytes", inverse->used.file),
             HT_NUM("wall_s", ht_clock() - j->began), HT_TEXT("file", j->path),
             HT_OPEN("gradient", '['));
-    for (int i = 0; i < medium->count; i++) {
-        const struct ht_medium_wanted *w = &medium->wanted[i];
+    HT_EACH(const struct ht_medium_wanted, w, medium->wanted, medium->count) {
         ht_fact(&f, HT_OPEN(NULL, '{'), HT_TEXT("parameter", w->name),
                 HT_INT("samples", w->samples), HT_INT("held", w->held),
                 HT_NUM("largest", largest_of(w)));

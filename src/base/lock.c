@@ -38,9 +38,8 @@ static bool same_file(int fd, const char *path) {
 /* One try; *again: the file was removed meanwhile. */
 static enum ht_err try_lock(struct ht_lock *lock, bool *again) {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     *again = false;
-    lock->fd = open(lock->path, flags, 0666);
+    lock->fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     REQUIRE(lock->fd >= 0, HT_ERR_IO, "cannot open %s: %s (remove it if no run uses the directory)",
             lock->path, strerror(errno));
     if (fcntl(lock->fd, F_SETLK, &whole) == 0) {

@@ -26,8 +26,7 @@ static enum ht_err find_entry(const char *directory, const struct ht_device_info
 }
 
 static uint64_t checksum(const struct ht_text *key, const void *binary, size_t size) {
-    uint64_t hash = ht_hash(HT_HASH_SEED, key->data, key->length);
-    return ht_hash(hash, binary, size);
+    return ht_hash(ht_hash(HT_HASH_SEED, key->data, key->length), binary, size);
 }
 
 /* The binary in the contents of a cache file, or NULL. */

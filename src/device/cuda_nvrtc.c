@@ -30,8 +30,7 @@ static struct {
 
 /* Tries the linker's search path, then the usual directories of toolkits. */
 static void *open_name(const char *name) {
-    const char *home = getenv("CUDA_HOME");
-    const char *const folders[] = {home, "/usr/local/cuda"};
+    const char *const folders[] = {getenv("CUDA_HOME"), "/usr/local/cuda"};
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     for (int i = 0; library == NULL && i < 2; i++) {
         char path[512];

@@ -569,8 +569,7 @@ static void sequence_charge(struct ht_sequence *s, double seconds) {
 
 enum ht_err ht_device_finish(struct ht_device *device) {
     enum ht_err err = device->backend->finish(device->handle);
-    for (int i = 0; i < device->npending; i++) {
-        struct ht_pending *pending = &device->pending[i];
+    HT_EACH(struct ht_pending, pending, device->pending, device->npending) {
         double seconds = device->backend->launch_seconds(pending->timing);
         if (pending->kernel != NULL) charge(pending->kernel, seconds);
         if (pending->sample != NULL) *pending->sample += seconds;
@@ -655,8 +654,7 @@ void ht_sequence_destroy(struct ht_sequence *s) {
     if (s == NULL) return;
     /* Entries of pending that name the sequence are of no use without it. */
     struct ht_device *device = s->device;
-    for (int i = 0; i < device->npending; i++) {
-        struct ht_pending *p = &device->pending[i];
+    HT_EACH(struct ht_pending, p, device->pending, device->npending) {
         if (p->sequence == s) p->sequence = NULL;
         for (int n = 0; n < s->count; n++)
             if (p->sample == &s->recorded[n].seconds) p->sample = NULL;

@@ -279,7 +279,6 @@ static enum ht_err opencl_copy(struct ht_driver *device, void *buffer, struct ht
     cl_command_queue queue = device->queue[on];
     const cl_bool wait = on == HT_QUEUE_WORK ? CL_TRUE : CL_FALSE;
     const size_t at = (size_t)span.offset, bytes = (size_t)(span.width * span.rows);
-    const char *what = in != NULL ? "reading from the device" : "writing to the device";
     cl_int code;
     if (span.rows > 1 && span.pitch != span.width)
         code = copy_rows(queue, wait, buffer, span, in, out);
@@ -288,7 +287,7 @@ static enum ht_err opencl_copy(struct ht_driver *device, void *buffer, struct ht
     else
         code = clEnqueueWriteBuffer(queue, buffer, wait, at, bytes, out, 0, NULL, NULL);
     if (code == CL_SUCCESS && !wait) code = clFlush(queue);
-    return check(code, what);
+    return check(code, in != NULL ? "reading from the device" : "writing to the device");
 }
 
 /* Makes a buffer in memory of the driver and keeps it mapped: NVIDIA then locks its pages (55 GB/s

@@ -213,7 +213,6 @@ static enum ht_err check_plane(const struct ht_plan *plan, int group, const stru
 static enum ht_err check_medium(const struct ht_plan *plan, int group,
                                 const struct ht_fd_surface *s) {
     const struct ht_fd_problem *fd = &plan->problem.fd;
-    const struct ht_material *material = plan->eq.system->material;
     struct ht_pair pair = ht_problem_second_order(&plan->problem);
     struct ht_range own = ht_grid_own(s->grid, HT_PRIMARY);
     unsigned losses = 0;
@@ -240,7 +239,7 @@ static enum ht_err check_medium(const struct ht_plan *plan, int group,
             const bool loss = losses >> c & 1u;
             if (of->material < 0 || (of->loss && !loss)) continue;
             const struct wanted wanted = {.parity = of->parity,
-                                          .name = material[of->material].name,
+                                          .name = plan->eq.system->material[of->material].name,
                                           .value = loss ? 0 : s->material[of->material],
                                           .loss = loss};
             TRY(fd->fill(fd->medium, c, m, last, value));

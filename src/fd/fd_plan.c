@@ -92,13 +92,12 @@ static enum ht_err check_end_slabs(const struct ht_plan *plan, const int64_t *st
         const int64_t planes = side == 0 ? start[1] : start[ranks] - start[ranks - 1];
         const int64_t cells = grid->layer[2][side], needed = cells + reach;
         const bool matched = cells > 0 && params->absorbing.type != HT_ABSORBING_SPONGE;
-        const bool cut = ranks > 1 && ht_grid_closed(grid, 2, side);
         const char *end = side == 0 ? "lower" : "upper";
         REFUSE(matched && planes < needed, params, ht_layers_key(params),
                "the layer at the %s side of x3 belongs to one rank: with order %d its slab needs "
                "%lld planes, but has %lld of %d ranks",
                end, plan->order, (long long)needed, (long long)planes, ranks);
-        REFUSE(cut && planes < closed, params, "boundary.x3",
+        REFUSE(ranks > 1 && ht_grid_closed(grid, 2, side) && planes < closed, params, "boundary.x3",
                "with order %d and halo_depth %d the slab at the %s side needs %lld planes, but has "
                "%lld of %d ranks",
                plan->order, params->parallel.halo_depth, end, (long long)closed, (long long)planes,

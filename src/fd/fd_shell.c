@@ -397,10 +397,9 @@ static enum ht_err put_planes(struct ht_fd_shell *shell, int64_t step, enum ht_s
 enum ht_err ht_fd_shell_put_step(void *stepper, const struct ht_task *task) {
     const struct ht_fd_stepper *s = stepper;
     const struct ht_fd_box box = ht_fd_task_box(s, task);
-    const bool in_place = s->problem.stages > 1;
     REQUIRE(s->at > 0, HT_ERR_INTERNAL, "a step back from step 0");
     return put_planes(s->shell, s->at - 1, task->part, &box,
-                      s->values[in_place ? HT_FD_U : HT_FD_W]);
+                      s->values[s->problem.stages > 1 ? HT_FD_U : HT_FD_W]);
 }
 
 /* What `put` reads; steps further back need no later records than this one may. At step 0 a stage

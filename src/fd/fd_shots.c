@@ -230,8 +230,7 @@ static int find_crossings(const struct making *m, const struct ht_fd_surface *su
     int count = 0;
     for (int k = 0; k < m->grid.dims && m->pair == &ONE; k++)
         out[count++] = (struct ht_fd_crossing){k, pow(surface->shot->speed / m->grid.h[k], 2)};
-    for (int t = 0; t < m->pair->nterms; t++) {
-        const struct ht_pair_term *term = &m->pair->term[t];
+    HT_EACH(const struct ht_pair_term, term, m->pair->term, m->pair->nterms) {
         const int material = m->pair->coefficient[term->coefficient].material;
         if (term->row == m->field && term->col == col)
             out[count++] = (struct ht_fd_crossing){

@@ -286,11 +286,10 @@ static void fill_profile(const struct ht_pair_stepper *s, int i, double *out) {
     const int64_t begin = s->layers.layer[i].begin[axis];
     const int64_t apart = s->layers.layer[i].end[axis] - begin;
     const int64_t first = s->fd.box.begin[axis] - (axis == 2 ? s->fd.own.first : 0);
-    const struct ht_layers *layers = s->fd.problem.layers;
     const double dt = s->fd.problem.dt;
     for (int64_t n = 0; n < 2 * apart; n++) {
         const double at = (double)(begin + n % apart - first) + (n < apart ? 0 : 0.5);
-        const struct ht_stretch stretch = ht_layers_stretch(layers, axis, at);
+        const struct ht_stretch stretch = ht_layers_stretch(s->fd.problem.layers, axis, at);
         double *to = out + n / apart * numbers * apart + n % apart;
         if (s->damping == HT_PAIR_SPONGE) {
             to[0] = exp(-stretch.sigma * dt);

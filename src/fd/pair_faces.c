@@ -51,8 +51,7 @@ struct sweep {
 };
 
 static bool is_used(const struct sweep *w, int c) {
-    const struct ht_pair *pair = &w->faces->pair;
-    const struct ht_pair_coefficient *of = &pair->coefficient[c];
+    const struct ht_pair_coefficient *of = &w->faces->pair.coefficient[c];
     return w->number[of->row] >= 0 && w->number[of->col] >= 0;
 }
 
@@ -87,8 +86,7 @@ static double rest_of(const struct sweep *w, const int64_t m[3]) {
     const struct ht_pair *pair = &w->faces->pair;
     double taken[HT_MAX_FIELDS] = {0}, most = 0;
     int64_t where[3];
-    for (int l = 0; l < pair->nlosses; l++) {
-        const struct ht_pair_loss *loss = &pair->loss[l];
+    HT_EACH(const struct ht_pair_loss, loss, pair->loss, pair->nlosses) {
         if (w->number[loss->row] < 0) continue;
         double part = -least_of(w, loss->strength, -1, m, where);
         if (loss->bulk >= 0) part = fmax(part, -least_of(w, loss->bulk, -1, m, where));
@@ -165,7 +163,6 @@ static double find_theta(int n, double *D, const double *O, double trace, double
 }
 
 static enum ht_err add_entry(struct sweep *w, const int64_t m[3], double theta, double excess) {
-    const struct ht_pair *pair = &w->faces->pair;
     struct ht_pair_listed *to = &w->faces->listed[w->group];
     const int64_t at = ((m[2] - w->first) * w->n[1] + m[1]) * w->n[0] + m[0];
     TRY(HT_GROW(to->node, to->count + 1, to->room[0]));
@@ -175,7 +172,7 @@ static enum ht_err add_entry(struct sweep *w, const int64_t m[3], double theta, 
     to->excess[to->count] = excess;
     for (int i = 0; i < to->couplings; i++) {
         const int c = to->coupling + i;
-        const bool none = is_none(w, &pair->coefficient[c], m);
+        const bool none = is_none(w, &w->faces->pair.coefficient[c], m);
         to->value[to->count * to->couplings + i] = none ? 0 : theta * w->value[c][at];
     }
     w->listed += m[2] >= w->own.first && m[2] < w->own.last;
@@ -320,12 +317,11 @@ enum ht_err ht_pair_faces_test(const struct ht_problem *part, const struct ht_pa
 /* Of a sum at node n of a plane of the grid, which is an own one or, of couplings, beside them;
  * NULL: it is not. */
 static double *sum_at(const struct sweep *w, int c, int64_t plane, int64_t n) {
-    const struct ht_grid *grid = w->faces->grid;
     const int64_t size = w->n[0] * w->n[1], i = c - w->faces->listed[w->group].coupling;
     if (plane >= w->own.first && plane < w->own.last)
         return &w->sum[c][(plane - w->own.first) * size + n];
     for (int side = 0; side < 2 && i >= 0; side++)
-        if (plane == ht_fd_inside(grid, 0, 2, side ? w->own.last : w->own.first - 1))
+        if (plane == ht_fd_inside(w->faces->grid, 0, 2, side ? w->own.last : w->own.first - 1))
             return &w->beside[side][i * size + n];
     return NULL;
 }

@@ -113,8 +113,7 @@ static void lose_row(const struct ht_pair_stepper *s, int row, bool whole, int64
     const struct ht_pair_loss *loss[HT_MAX_LOSSES];
     const double f = whole ? size_of(s, s->on.field[row]->host[at]) : 0;
     int count = 0;
-    for (int l = 0; l < s->pair.nlosses; l++) {
-        const struct ht_pair_loss *of = &s->pair.loss[l];
+    HT_EACH(const struct ht_pair_loss, of, s->pair.loss, s->pair.nlosses) {
         if (of->row != row) continue;
         struct flow *to = &flow[count];
         *to = find_flow(s, of, of->strength, at);

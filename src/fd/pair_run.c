@@ -179,14 +179,13 @@ struct range {
 /* Of fields that C couples, or of one, at a node of planes that begin at node `first`. */
 static void find_rest(struct range *r, unsigned fields, const double *values, int64_t node,
                       int64_t first) {
-    const struct ht_pair *pair = &r->s->pair;
     double c[HT_MAX_FIELDS][HT_MAX_FIELDS], left[HT_MAX_FIELDS][HT_MAX_FIELDS];
     double x[HT_MAX_FIELDS], y[HT_MAX_FIELDS];
     int number[HT_MAX_FIELDS];
     bool any = false;
     HT_EACH_BIT(f, fields) any = any || values[f * r->part + node] != 0;
     if (!any) return;
-    const int count = ht_pair_block(pair, fields, r->medium + node, r->part, number, c);
+    const int count = ht_pair_block(&r->s->pair, fields, r->medium + node, r->part, number, c);
     HT_EACH_BIT(f, fields) {
         x[number[f]] = values[f * r->part + node];
         r->most[f] = fmax(r->most[f], fabs(x[number[f]]));
@@ -293,8 +292,7 @@ static enum ht_err look_at_shot(struct range *r, int index, unsigned fields) {
         bool any = false;
         memset(values, 0, (size_t)(r->part * r->plan->eq.nfields) * sizeof *values);
         for (int d = 0; d < shot->drives; d++)
-            for (int i = 0; i < point[d].count; i++) {
-                const struct ht_point_node *node = &point[d].node[i];
+            HT_EACH(const struct ht_point_node, node, point[d].node, point[d].count) {
                 if (node->m[2] != m) continue;
                 any = true;
                 values[shot->drive[d].field * r->part + node->m[1] * row + node->m[0]] =

@@ -71,8 +71,7 @@ static double fill_wave(struct map *s, int wave, const double k[3]) {
 static void fill_factors(struct map *s, const double k[3]) {
     const struct ht_equations *eq = s->problem->eq;
     s->nfactors = 0;
-    for (int t = 0; t < eq->nterms; t++) {
-        const struct ht_term *term = &eq->term[t];
+    HT_EACH(const struct ht_term, term, eq->term, eq->nterms) {
         const bool along = term->axis == s->axis && term->derivative > 0;
         number value =
             term->coef * s->problem->dt / 2 * s->size_of[term->col] / s->size_of[term->row];
@@ -115,8 +114,7 @@ static void half_step(struct map *s, enum ht_subgrid from, const number *in, num
             const size_t bytes = (size_t)fields * sizeof(number);
             number sum[HT_MAX_FIELDS];
             memcpy(sum, s->b[j], bytes);
-            for (int f = 0; f < s->nfactors; f++) {
-                const struct factor *x = &s->factor[f];
+            HT_EACH(const struct factor, x, s->factor, s->nfactors) {
                 const int at = j + x->derivative;
                 double scale = 1.0 / stage;
                 if (at >= s->t) continue;

@@ -211,8 +211,7 @@ static enum ht_err add_trace(struct ht_source_samples *s, int64_t number,
                              const struct ht_trace *trace) {
     const struct ht_duhamel *d = s->problem->duhamel;
     const int64_t before = s->count;
-    for (int64_t i = 0; i < d->points; i++) {
-        const struct ht_source_point *point = &d->point[i];
+    HT_EACH(const struct ht_source_point, point, d->point, d->points) {
         bool near = true;
         for (int k = 0; k < s->problem->grid->dims; k++)
             near = near && ht_source_reaches(s->problem, point, k, trace->x[k]);
@@ -318,8 +317,7 @@ static enum ht_err make_samples(const struct ht_plan *plan, struct ht_source_sam
     TRY(HT_TAKE(&s->pool, s->known, shots));
     TRY(HT_TAKE(&s->pool, s->moment, s->powers));
     TRY(HT_TAKE(&s->pool, s->first, receivers->traces + 1));
-    for (int n = 0; n < receivers->count; n++) {
-        const struct ht_receiver_group *group = &receivers->group[n];
+    HT_EACH(const struct ht_receiver_group, group, receivers->group, receivers->count) {
         const int64_t end = number + group->count * group->readings;
         for (; number < end; number++) {
             const struct ht_trace trace = ht_trace_at(receivers, number);

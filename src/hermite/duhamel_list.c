@@ -45,8 +45,7 @@ static int apply(const struct ht_equations *eq, const double *material, int coun
                  const struct term *list, struct term *out) {
     int made = 0;
     for (int i = 0; i < count; i++)
-        for (int t = 0; t < eq->nterms; t++) {
-            const struct ht_term *by = &eq->term[t];
+        HT_EACH(const struct ht_term, by, eq->term, eq->nterms) {
             struct term term = list[i];
             if (by->col != term.field) continue;
             term.field = by->row;
@@ -112,8 +111,7 @@ static int list_terms(const struct ht_problem *p, const struct ht_source_vector 
             list[count++].scale = !two ? ALONE : j <= 2 ? OWN : MORE;
         }
     }
-    for (int n = 0; n < count; n++) {
-        struct term *term = &list[n];
+    HT_EACH(struct term, term, list, count) {
         term->factor *= powl(tau, term->odd + 1 + 2 * term->first);
         for (int k = 0; k < eq->dims; k++)
             term->factor /= powl(p->grid->h[k], (v->along[k] > 0) + term->shift[k]);
@@ -338,11 +336,9 @@ struct ht_source_vector ht_source_vector(const struct ht_problem *problem,
     struct ht_source_vector v = {.order = d->form[point->shot].order};
     memcpy(v.along, d->form[point->shot].along, sizeof v.along);
     memcpy(v.material, point->material, sizeof v.material);
-    for (int i = 0; i < shot->drives; i++) {
-        const struct ht_drive *drive = &shot->drive[i];
+    HT_EACH(const struct ht_drive, drive, shot->drive, shot->drives)
         v.field[drive->field] =
             drive->weight * (drive->material < 0 ? 1 : point->material[drive->material]);
-    }
     return v;
 }
 

@@ -231,8 +231,7 @@ static enum ht_err check_plane(const struct ht_plan *plan, const struct ht_probl
     const int64_t n1 = ht_grid_nodes(&plan->grid, subgrid, 0);
     const int64_t n2 = ht_grid_nodes(&plan->grid, subgrid, 1);
     bool filled = false;
-    for (int64_t i = 0; i < d->points; i++) {
-        const struct ht_source_point *p = &d->point[i];
+    HT_EACH(const struct ht_source_point, p, d->point, d->points) {
         if (!in_reach(problem, p, subgrid, 2, m3)) continue;
         if (!filled) TRY(ht_medium_fill(plan->medium, subgrid, m3, m3 + 1, values));
         filled = true;

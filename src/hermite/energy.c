@@ -43,8 +43,7 @@ static int64_t planes_held(const struct ht_grid *grid, enum ht_subgrid subgrid) 
  * its own time derivative; then the derivative's weight over (dt/2)^2. */
 static double field_weight(const struct ht_plan *plan, int field) {
     const struct ht_problem *p = &plan->problem;
-    for (int t = 0; t < plan->eq.nenergy; t++) {
-        const struct ht_energy_term *term = &plan->eq.energy[t];
+    HT_EACH(const struct ht_energy_term, term, plan->eq.energy, plan->eq.nenergy) {
         double m = term->material < 0 ? 1 : p->uniform[term->material];
         if (term->gradient) continue;
         if (p->old_sign > 0 && term->field == field) return 0.5 / m;
@@ -317,8 +316,7 @@ static void list_nodes(const struct ht_plan *plan, struct energy_list *list) {
     HT_EACH_STORED(f, &plan->problem, HT_PRIMARY) {
         double slope = 0;
         bool values = false;
-        for (int t = 0; t < plan->eq.nenergy; t++) {
-            const struct ht_energy_term *term = &plan->eq.energy[t];
+        HT_EACH(const struct ht_energy_term, term, plan->eq.energy, plan->eq.nenergy) {
             if (term->field != f || term->other != f) continue;
             /* The components of the gradient are the first scaled derivatives over h. */
             if (!term->gradient) add_quantity(list, f, 0, term->material, false, 0.5);
@@ -363,8 +361,7 @@ static enum ht_err measure_grid(const struct ht_plan *plan, const struct ht_step
     struct ht_measure measure[MOST_QUANTITIES];
     list->count = 0;
     if (subgrid == HT_PRIMARY) list_nodes(plan, list);
-    for (int t = 0; t < plan->eq.nenergy; t++) {
-        const struct ht_energy_term *term = &plan->eq.energy[t];
+    HT_EACH(const struct ht_energy_term, term, plan->eq.energy, plan->eq.nenergy) {
         if (!ht_problem_stores(&plan->problem, subgrid, term->field) || term->other != term->field)
             continue;
         for (int k = term->gradient ? 0 : -1; k < (term->gradient ? plan->grid.dims : 0); k++)

@@ -105,10 +105,9 @@ enum ht_err ht_hermite_kernels_create(const struct ht_problem *problem, struct h
     for (enum ht_subgrid i = 0; i < 2; i++) {
         /* compiled before the first step if the windows have ghosts */
         const struct ht_window window = ht_problem_window(problem, i);
-        const bool ghosts = ht_window_nodes(&window) > ht_box_nodes(&window.held);
         const struct ht_pack_format format =
             ht_problem_format(problem, tuning, ht_problem_stored(problem, i));
-        if (ghosts) TRY(ht_tool_build(k->ghosts[i]));
+        if (ht_window_nodes(&window) > ht_box_nodes(&window.held)) TRY(ht_tool_build(k->ghosts[i]));
         if (ht_grid_cut(problem->grid)) TRY(ht_packer_create(device, &format, &k->packer[i]));
     }
     if (problem->duhamel != NULL) TRY(ht_injector_create(device, &k->spec[0], &k->injector));

@@ -195,8 +195,7 @@ static void do_target(struct oracle *o, enum ht_subgrid from, const int64_t *tar
         /* next = (dt/2)/k L w. */
         const struct ht_problem *p = &o->problem;
         memset(o->next, 0, count * sizeof *o->next);
-        for (int t = 0; t < o->eq.nterms; t++) {
-            const struct ht_term *term = &o->eq.term[t];
+        HT_EACH(const struct ht_term, term, o->eq.term, o->eq.nterms) {
             if (!applies(o, ht_term_layer(&o->eq, term))) continue;
             double factor = magnitude(o, term->coef * p->dt / 2) / k;
             for (int n = 0; n < term->derivative; n++) factor /= p->grid->h[term->axis];

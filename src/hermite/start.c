@@ -88,16 +88,14 @@ static void make_layer(const struct ht_plan *plan, int64_t first, int64_t last,
 /* Number of x3 planes of cells per layer: all fields of both grids in about 64 MiB, at least one.
  */
 static int64_t layer_planes(const struct ht_plan *plan) {
-    const int64_t chunk = ht_plan_chunk(plan, HT_PRIMARY, CHUNK) / 2;
     const struct ht_range own = ht_grid_own(&plan->grid, HT_DUAL);
-    return ht_most(1, ht_least(chunk, own.last - own.first));
+    return ht_most(1, ht_least(ht_plan_chunk(plan, HT_PRIMARY, CHUNK) / 2, own.last - own.first));
 }
 
 static enum ht_err put_layer(const struct ht_plan *plan, const struct ht_part *part,
                              const struct ht_stepper *stepper, double *coefs) {
-    const int64_t whole = ht_grid_planes(&plan->grid, HT_PRIMARY);
     for (int64_t m = 0; m < ht_grid_planes(&part->grid, HT_PRIMARY); m++) {
-        const int64_t at = (part->cells.begin[2] + m) % whole;
+        const int64_t at = (part->cells.begin[2] + m) % ht_grid_planes(&plan->grid, HT_PRIMARY);
         TRY(put_planes(plan, HT_PRIMARY, 0, at, at + 1, coefs, stepper, m));
     }
     return HT_OK;

@@ -727,8 +727,7 @@ static enum ht_err create_buffers(struct ht_device_stepper *t) {
     /* Gaps of the sorted order are cleared: variants that also read the plain order do not write
      * them, but other variants and the reductions read them. */
     const bool gaps = leaves && t->spec.sorted && t->padded_coefs > t->coefs;
-    for (int i = 0; i < t->buffers; i++) {
-        const struct ht_stepper_buffer *b = &t->buffer[i];
+    HT_EACH(const struct ht_stepper_buffer, b, t->buffer, t->buffers) {
         const bool zeros = b->use == HT_USE_LAYER || (b->use == HT_USE_FIELD && gaps);
         TRY((zeros ? ht_buffer_create_zeros : ht_buffer_create)(t->r.device, b->bytes, b->at));
     }

@@ -17,10 +17,8 @@ static void add_vector_default(struct made_option *m, const struct ht_system *sy
                                const char *vector) {
     double value[3] = {0};
     HT_FREED_TEXT struct ht_text text = {0};
-    for (int p = 0; p < system->nparameters; p++) {
-        const struct ht_parameter *row = &system->parameter[p];
+    HT_EACH(const struct ht_parameter, row, system->parameter, system->nparameters)
         if (row->vector && strcmp(row->vector, vector) == 0) value[row->axis] = row->fallback;
-    }
     for (int k = 0; k < 3; k++) {
         ht_text_add(&text, k ? ", " : "[");
         ht_config_add_real(&text, value[k]);
@@ -94,8 +92,7 @@ int ht_medium_option_count(void) {
     if (made_count == 0) {
         for (int s = 0; s < ht_system_count(); s++) {
             const struct ht_system *system = ht_system_at(s);
-            for (int p = 0; p < system->nparameters; p++) {
-                const struct ht_parameter *row = &system->parameter[p];
+            HT_EACH(const struct ht_parameter, row, system->parameter, system->nparameters) {
                 char name[KEY];
                 for (int i = 0; ht_alternative(row->names, i, name, sizeof name); i++)
                     add_use(system, row, i, name);

@@ -91,8 +91,7 @@ enum ht_err ht_params_blame(const struct ht_params *params, const char *key, enu
 /* The value as text is the same for every way of writing it, and the table's defaults are written
  * in that way (test/unit/params.c checks it). */
 bool ht_params_is_set(const struct ht_params *params, const char *key) {
-    for (int i = 0; i < params->sources->count; i++) {
-        const struct ht_source *source = &params->sources->source[i];
+    HT_EACH(const struct ht_source, source, params->sources->source, params->sources->count) {
         if (!key_of(source->key, key)) continue;
         const struct ht_option *option = ht_option_find(source->key);
         const bool list = option && option->type == HT_OPT_LIST; /* as all empty lists */
@@ -551,8 +550,7 @@ static bool gives_data(const struct ht_params *params) {
 enum ht_err ht_params_replace(struct ht_params *params, const char *by, const char *key,
                               bool *left) {
     bool replaced = false, in_file = true;
-    for (int i = 0; i < params->sources->count; i++) {
-        const struct ht_source *source = &params->sources->source[i];
+    HT_EACH(const struct ht_source, source, params->sources->source, params->sources->count) {
         replaced = replaced || (key_of(source->key, by) && !source->in_file);
         in_file = in_file && (source->in_file || !key_of(source->key, key));
     }

@@ -294,8 +294,7 @@ static enum ht_err draw_marks(const struct sheet *s) {
     for (int kind = 0; kind < 4; kind++) {
         HT_ARRAY(bool, taken, columns *((int64_t)((double)s->size[1] / (2 * r)) + 1));
         double last[2] = {-INFINITY, -INFINITY};
-        for (int64_t i = 0; i < p->marks; i++) {
-            const struct ht_mark *mark = &p->mark[i];
+        HT_EACH(const struct ht_mark, mark, p->mark, p->marks) {
             const double x = pixel_of(&s->x, mark->x), y = pixel_of(&s->y, mark->y);
             if (mark->source != kind / 2 || mark->inside != kind % 2) continue;
             if (!(x >= 0 && y >= 0 && x < (double)s->size[0] && y < (double)s->size[1])) continue;
@@ -352,8 +351,7 @@ static enum ht_err draw(const struct sheet *s) {
     cairo_set_dash(s->cr, &dash, 1, 0);
     cairo_set_line_width(s->cr, 0.15 * s->letter);
     set_colour(s->cr, source_colour);
-    for (int i = 0; i < p->outlines; i++) {
-        const struct ht_outline *o = &p->outline[i];
+    HT_EACH(const struct ht_outline, o, p->outline, p->outlines) {
         double x = pixel_of(&s->x, o->x[0]), y = pixel_of(&s->y, o->y[0]);
         cairo_rectangle(s->cr, x, y, pixel_of(&s->x, o->x[1]) - x, pixel_of(&s->y, o->y[1]) - y);
         cairo_stroke(s->cr);

@@ -174,8 +174,7 @@ static enum ht_err keep(const struct ht_params *params, struct listing *list, st
  * it would be stored as that run's input. */
 static enum ht_err check_age(const struct ht_params *params, const struct listing *list) {
     int64_t input = 0, other = 0;
-    for (int i = 0; i < list->count; i++) {
-        const struct entry *entry = &list->entry[i];
+    HT_EACH(const struct entry, entry, list->entry, list->count) {
         struct stat file;
         if (entry->unfinished || (entry->kind == INPUT && !entry->read)) continue;
         HT_PATH(path, params->output.directory, entry->name);

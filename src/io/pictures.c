@@ -342,8 +342,7 @@ static enum ht_err take_picture(const struct ht_output *p, struct ht_picture_vie
 
 enum ht_err ht_output_picture(struct ht_output *output, double time, const double *const *nodal) {
     if (!ht_output_draws(output->params)) return HT_OK;
-    for (int i = 0; i < output->slices; i++) {
-        struct ht_picture_view *view = &output->view[i];
+    HT_EACH(struct ht_picture_view, view, output->view, output->slices) {
         const char *name = *view->name ? HT_KEY(HT_SLICE_PICTURE, view->name, (int)output->drawn)
                                        : HT_KEY(HT_PICTURE_NAME, (int)output->drawn);
         HT_FREED char *path = NULL;

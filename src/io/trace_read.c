@@ -205,13 +205,12 @@ static bool is_of_source(const struct segy *s) {
 
 /* numbered: and the field record number is the shot's. */
 static enum ht_err count_own(struct segy *s, bool numbered, int64_t *number, int64_t *count) {
-    const int64_t wanted = s->of->receivers->traces;
     *count = 0;
     for (int64_t i = 0; i < s->file.traces; i++) {
         TRY(ht_segy_trace(&s->file, i, false));
         if (!is_of_source(s) || (numbered && ht_segy_get(s->file.trace, 9, 4) != s->of->shot))
             continue;
-        if (*count < wanted) number[*count] = i;
+        if (*count < s->of->receivers->traces) number[*count] = i;
         ++*count;
     }
     return HT_OK;

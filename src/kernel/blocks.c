@@ -3,8 +3,7 @@
 #include "counts.h"
 
 bool ht_blocks_apply(const struct ht_equations *eq) {
-    for (int t = 0; t < eq->nterms; t++) {
-        const struct ht_term *term = &eq->term[t];
+    HT_EACH(const struct ht_term, term, eq->term, eq->nterms) {
         unsigned odd = term->derivative % 2 ? 1u << term->axis : 0;
         if (eq->field[term->row].parity != (eq->field[term->col].parity ^ odd)) return false;
     }

@@ -184,8 +184,7 @@ static double medium_values(const struct ht_spec *spec, const struct ht_sizes *z
  */
 static bool has_potential(const struct ht_equations *eq) {
     unsigned to = 0, from = 0, all = (1u << eq->dims) - 1;
-    for (int t = 0; t < eq->nterms; t++) {
-        const struct ht_term *term = &eq->term[t];
+    HT_EACH(const struct ht_term, term, eq->term, eq->nterms) {
         if (term->derivative != 1) return false;
         if (term->row == 0 && term->col == term->axis + 1) to |= 1u << term->axis;
         if (term->col == 0 && term->row == term->axis + 1) from |= 1u << term->axis;

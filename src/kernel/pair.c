@@ -102,14 +102,13 @@ static void add_coupled(const struct ht_pair_spec *spec, const struct pass *p,
 
 static void add_layers(const struct ht_pair_spec *spec, const struct pass *p, struct ht_text *out) {
     const struct ht_pair *pair = spec->pair;
-    const bool mixes = spec->damping == HT_PAIR_MIXED;
     if (spec->damping == HT_PAIR_UNDAMPED) return;
     ht_text_add(out, "\n#define HT_PAIR_DAMPED(X)");
     for (int i = 0; i < p->ndifferences; i++) {
         const struct ht_pair_term *t = &pair->term[p->source[i]];
         ht_text_add(out, " X(d%d, f%d, %d, %d, %u, %d)", i, t->col, t->axis,
                     ht_pair_up(pair, t->col, t->axis), pair->parity[t->col] ^ 1u << t->axis,
-                    mixes ? i : count_along(pair, p, t->axis, i));
+                    spec->damping == HT_PAIR_MIXED ? i : count_along(pair, p, t->axis, i));
     }
     ht_text_add(out, "\n#define HT_PAIR_PLACES(X)");
     HT_EACH_BIT(f, p->targets) ht_text_add(out, " X(f%d, %u)", f, pair->parity[f]);

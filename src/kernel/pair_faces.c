@@ -36,8 +36,7 @@ static void add_rows(const struct ht_pair *pair, int group, struct meeting *m,
     }
     ht_text_add(out, "\n#define HT_PAIR_MEET_MEANS(X)");
     for (int i = 0; i < m->rows; i++)
-        for (int t = 0; t < pair->nterms; t++) {
-            const struct ht_pair_term *term = &pair->term[t];
+        HT_EACH(const struct ht_pair_term, term, pair->term, pair->nterms) {
             if (term->row != m->row[i] || term->partner != m->row[i]) continue;
             m->sources |= 1u << term->col;
             ht_text_add(out, " X(%d, f%d, %d, %d, %u, %.17g)", i, term->col, term->axis,

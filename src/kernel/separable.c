@@ -19,8 +19,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
                                 const struct ht_device_info *info, struct ht_shape *out) {
     const int most_values = spec->fp64 ? 32 : 72; /* registers of a face */
     struct ht_sizes z = ht_sizes_of(spec);
-    int dims = spec->eq->dims;
-    TRY(ht_target_group(tuning, info, dims, out));
+    TRY(ht_target_group(tuning, info, spec->eq->dims, out));
     out->tile = z.n1;
     while (out->tile > 1 && out->tile * z.n2 * z.n3 > most_values) out->tile = (out->tile + 1) / 2;
     out->parts = (z.n1 + out->tile - 1) / out->tile;

@@ -72,8 +72,7 @@ static enum ht_err send_weights(struct sums *r, int count, const struct ht_sum_i
     for (int i = 0; i < count; i++) values += (int64_t)coefs_of(&items[i]) * r->points;
     TRY(make_room(r, WEIGHTS, 8 * values));
     HT_ARRAY(double, data, values);
-    for (int i = 0; i < count; i++) {
-        const struct ht_sum_item *item = &items[i];
+    HT_EACH(const struct ht_sum_item, item, items, count) {
         for (int c = 0; c < coefs_of(item); c++, at += r->points) {
             if (item->weights == NULL) data[at] = 1;
             for (int q = 0; item->weights != NULL && q < item->points; q++)

@@ -85,8 +85,7 @@ void ht_variant_list(const struct ht_spec *spec, struct ht_text *out) {
 
 int64_t ht_variant_poly_bytes(const struct ht_variant *variant, const struct ht_spec *spec) {
     if (!ht_variant_has(variant, HT_STAGE_EVOLVE)) return 0;
-    struct ht_sizes z = ht_sizes_of(spec);
-    return (int64_t)z.cube * ht_real_size(spec->fp64);
+    return (int64_t)ht_sizes_of(spec).cube * ht_real_size(spec->fp64);
 }
 
 bool ht_variant_needs_work(const struct ht_variant *variant) {

@@ -73,8 +73,7 @@ static double cumulative(const struct table *table, enum ht_fit_window by, doubl
     if (fabs(r) >= half_width(by)) return r > 0;
     if (by == HT_FIT_BY_BOX) return 0.5 + r;
     if (by == HT_FIT_BY_COSINE) return 0.5 + r / (2 * REACH) + sin(pi * r / REACH) / (2 * pi);
-    double part = interpolate(table, fabs(r) * FINE);
-    return 0.5 + copysign(0.5 * part / whole, r);
+    return 0.5 + copysign(0.5 * interpolate(table, fabs(r) * FINE) / whole, r);
 }
 
 /* ---- weights ---- */
@@ -159,10 +158,7 @@ static const double RESONANT = 16;
 static const double KEPT = 1.5, APART = 2;
 
 int ht_fit_scalar(const struct ht_fit *fit, int field) {
-    const unsigned uses = fit->average->uses[ht_equations_system_field(fit->medium->eq, field)];
-    int q = 0;
-    while (!(uses >> q & 1u)) q++;
-    return q;
+    return ht_bit(fit->average->uses[ht_equations_system_field(fit->medium->eq, field)], 0);
 }
 
 /* The factors by which 1/K and rho jump at the ends of pieces along the axis on which they depend,

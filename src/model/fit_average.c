@@ -141,9 +141,8 @@ static bool cut(const struct pass *p, int64_t m, int64_t begin, int64_t end) {
 }
 
 static void keep(const struct pass *p, int64_t m, int64_t begin, int64_t end) {
-    const double *by_out = value_of(&p->by_out, m);
     double *kept = value_of(&p->kept, m);
-    memcpy(kept + begin, by_out + begin, (size_t)(end - begin) * sizeof *kept);
+    memcpy(kept + begin, value_of(&p->by_out, m) + begin, (size_t)(end - begin) * sizeof *kept);
     if (!p->track) return;
     const struct three of = three_at(p, m);
     for (int64_t i = begin; i < end; i++)
@@ -229,8 +228,7 @@ static void set_channel(const struct work *work, int c, int k, struct pass *pass
 static bool counted(const struct work *work, int k, int64_t i) {
     const struct ht_fit_job *job = work->job;
     const struct ht_fit_axis *axis = axis_of(work, k);
-    bool depends = job->fit->medium->source->depends[k];
-    if (!depends) return job->first[k] == 0;
+    if (!job->fit->medium->source->depends[k]) return job->first[k] == 0;
     if (job->fitted[k]) return true;
     int64_t p = k == 1 ? job->pieces[0] + i : job->at3;
     double x = (axis->place[p] + axis->place[p + 1]) / 2;
@@ -468,8 +466,7 @@ static enum ht_err emit_plane(const struct work *work, int64_t m) {
 /* Node plane m has its gradient, and so have pieces that no plane above it needs. */
 static enum ht_err spread_plane(struct work *work, int c, int64_t m) {
     const struct pass *high = &work->high[c];
-    const bool last = m == work->job->last[2];
-    const int64_t end = last ? work->loaded : high->taps[m + 2].first;
+    const int64_t end = m == work->job->last[2] ? work->loaded : high->taps[m + 2].first;
     TRY(pass_do(work, high, SPREAD, m));
     for (; work->done[c] < end; work->done[c]++) TRY(plane_back(work, c, work->done[c]));
     return HT_OK;
@@ -621,8 +618,7 @@ static enum ht_err average_strips(struct ht_fit_job *job, int64_t count) {
 /* Of several failures one is found that does not depend on the strips. */
 enum ht_err ht_fit_average(struct ht_fit_job *job) {
     const struct ht_fit_axis *axis = job->fit->axis;
-    const int64_t row = ht_most(axis[0].boxes, axis[0].nodes);
-    const int64_t rows = ht_most(STRIP_VALUES / row, STRIP);
+    const int64_t rows = ht_most(STRIP_VALUES / ht_most(axis[0].boxes, axis[0].nodes), STRIP);
     const int64_t threads = ht_least(ht_threads_count(), axis[1].nodes / THREAD_STRIP);
     int64_t count = ht_divide_up(axis[1].nodes, rows); /* for the caches */
     if (threads > 1) count = ht_divide_up(count, threads) * threads;

@@ -252,10 +252,9 @@ static enum ht_err chain_samples(void *context, int64_t begin, int64_t end) {
 }
 
 static enum ht_err chain_all(struct ht_medium_gradient *g) {
-    const data_of *data = g->data;
     struct chain chain = {.gradient = g};
     TRY(ht_jets_make(1, 1, true, &chain.slope));
-    const enum ht_err err = ht_threads_share(data->size, 1 << 12, chain_samples, &chain);
+    const enum ht_err err = ht_threads_share(g->data->size, 1 << 12, chain_samples, &chain);
     ht_jets_destroy(chain.slope);
     return err;
 }

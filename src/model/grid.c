@@ -17,8 +17,7 @@ bool ht_grid_closes(const struct ht_grid *grid) {
 
 int64_t ht_grid_nodes(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis) {
     if (axis >= grid->dims) return 1;
-    bool both_ends = subgrid == HT_PRIMARY && !ht_grid_periodic(grid, axis);
-    return grid->cells[axis] + (both_ends ? 1 : 0);
+    return grid->cells[axis] + (subgrid == HT_PRIMARY && !ht_grid_periodic(grid, axis) ? 1 : 0);
 }
 
 double ht_grid_volume(const struct ht_grid *grid) {
@@ -170,9 +169,8 @@ int64_t ht_box_nodes(const struct ht_box *box) {
 
 /* Layers of ghosts at one side of an axis. */
 static int64_t ghosts_at(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis, int side) {
-    bool cut = axis == 2 && ht_grid_cut(grid);
     if (axis >= grid->dims || ht_grid_periodic(grid, axis)) return 0;
-    if (cut && ht_grid_neighbour(grid, side) >= 0) return 0;
+    if (axis == 2 && ht_grid_cut(grid) && ht_grid_neighbour(grid, side) >= 0) return 0;
     return subgrid == HT_DUAL ? 1 : 0;
 }
 

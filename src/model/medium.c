@@ -533,11 +533,10 @@ bool ht_medium_decides(const struct ht_medium *medium, const struct ht_names *na
 enum ht_err ht_medium_parameter(const struct ht_medium *medium, const char *name, const double x[3],
                                 double *value) {
     const struct ht_system *system = medium->eq->system;
-    const struct ht_medium_source *source = medium->source;
     double material[HT_MAX_MATERIALS];
     bool derived_speed = system->speed_name && strcmp(name, system->speed_name) == 0;
     for (int p = 0; p < system->nparameters; p++)
-        if (strcmp(source->row[p].name, name) == 0)
+        if (strcmp(medium->source->row[p].name, name) == 0)
             return ht_medium_row_value(medium, p, 1, x, value);
     int m = 0;
     while (m < system->nmaterials && strcmp(system->material[m].name, name) != 0) m++;

@@ -50,8 +50,7 @@ static void stencil_make(const struct ht_samples *samples, int axis, double x, d
     double centred = fmin(fmax(at, 0), (double)last) - (double)width / 2;
     stencil->first = ht_most(ht_least((int64_t)floor(centred + 0.5), last - width), 0);
     for (int j = 0; j < stencil->points; j++) {
-        double sample = (double)(stencil->first + j * stencil->stride);
-        t[j] = (sample - at) * spacing / h;
+        t[j] = ((double)(stencil->first + j * stencil->stride) - at) * spacing / h;
     }
     /* weight[.][j] = coefficients of L_j, multiplied out factor by factor */
     const int points = stencil->points;

@@ -42,12 +42,10 @@ double ht_shot_band(const struct ht_shot *shot, int band) {
 static void change(const struct ht_equations *eq, const double *material, const double n[3],
                    const double *from, double *out) {
     for (int f = 0; f < eq->nfields; f++) out[f] = 0;
-    for (int t = 0; t < eq->nterms; t++) {
-        const struct ht_term *term = &eq->term[t];
+    HT_EACH(const struct ht_term, term, eq->term, eq->nterms)
         if (term->derivative == 1)
             out[term->row] -= term->coef * n[term->axis] * from[term->col] *
                               (term->material < 0 ? 1 : material[term->material]);
-    }
 }
 
 /* The scalar or the vector alone. */
@@ -56,8 +54,7 @@ static void polarise(const struct ht_shot *shot, const double n[3], double *fiel
     for (int f = 0; f < HT_MAX_FIELDS; f++) field[f] = 0;
     for (int i = 0; i < shot->drives; i++)
         if (shot->drive[i].axis >= 0) along += shot->drive[i].weight * n[shot->drive[i].axis];
-    for (int i = 0; i < shot->drives; i++) {
-        const struct ht_drive *drive = &shot->drive[i];
+    HT_EACH(const struct ht_drive, drive, shot->drive, shot->drives) {
         const double part = drive->axis < 0 ? 0 : along * n[drive->axis];
         field[drive->field] = shot->along ? part : drive->weight - part;
     }

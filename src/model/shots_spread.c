@@ -14,8 +14,7 @@ static int compare(const void *a, const void *b) {
 static void merge(struct ht_point *list) {
     int kept = 0;
     qsort(list->node, (size_t)list->count, sizeof *list->node, compare);
-    for (int i = 0; i < list->count; i++) {
-        const struct ht_point_node *node = &list->node[i];
+    HT_EACH(const struct ht_point_node, node, list->node, list->count) {
         struct ht_point_node *last = &list->node[kept - (kept > 0)];
         if (kept > 0 && memcmp(node->m, last->m, sizeof node->m) == 0)
             last->weight += node->weight;
@@ -176,14 +175,13 @@ struct jump {
 /* Along one axis, `reach` to either side of x. */
 static enum ht_err find_jump(const struct ht_medium *medium, int material, const double x[3],
                              int axis, double reach, bool *found, double place[3]) {
-    const char *name = medium->eq->system->material[material].name;
     const double apart = medium->grid->h[axis] / 2;
     double at[3], before = 0, value;
     memcpy(at, x, sizeof at);
     for (int i = 0; !*found && i * apart <= 2 * reach; i++) {
         at[axis] = x[axis] - reach + i * apart;
         if (at[axis] < medium->grid->lower[axis] || at[axis] > medium->grid->upper[axis]) continue;
-        TRY(ht_medium_parameter(medium, name, at, &value));
+        TRY(ht_medium_parameter(medium, medium->eq->system->material[material].name, at, &value));
         *found = before > 0 && fabs(value - before) > JUMP * fmin(value, before);
         if (*found) memcpy(place, at, sizeof at);
         before = value;

@@ -163,11 +163,9 @@ static void add_couplings(const struct ht_equations *eq, int group, struct ht_pa
         if (differ <= least) out->meets[group] = parity;
         if (differ <= least) least = differ;
     }
-    for (int c = 0; c < out->ncoefficients; c++) {
-        const struct ht_pair_coefficient *of = &out->coefficient[c];
+    HT_EACH(const struct ht_pair_coefficient, of, out->coefficient, out->ncoefficients)
         if (turning >> of->row & 1u && of->row != of->col && of->parity != out->meets[group])
             return;
-    }
     for (int r = 0; r < eq->nfields; r++)
         for (int q = r + 1; q < eq->nfields; q++) {
             const int to = out->ncoefficients + out->ncouplings;
@@ -186,8 +184,7 @@ const char *ht_pair_make(const struct ht_equations *eq, enum ht_pair_kind kind,
     if (!eq->mirrors) return "have no places on a staggered grid";
     for (int g = 0; g < 2; g++) out->group[g] = eq->leapfrog.stored[g == 0 ? 1 : 0];
     for (int f = 0; f < eq->nfields; f++) out->parity[f] = eq->field[f].parity;
-    for (int t = 0; t < eq->nterms; t++) {
-        const struct ht_term *term = &eq->term[t];
+    HT_EACH(const struct ht_term, term, eq->term, eq->nterms) {
         double coef;
         const int partner = ht_equations_partner(eq, term->col, term->axis, &coef);
         if (term->derivative != 1 || partner < 0) return "do not change by first derivatives alone";
@@ -249,12 +246,10 @@ int ht_pair_stresses(const struct ht_pair *pair) {
 }
 
 int ht_pair_normal(const struct ht_pair *pair, int axis) {
-    for (int t = 0; t < pair->nterms; t++) {
-        const struct ht_pair_term *term = &pair->term[t];
+    HT_EACH(const struct ht_pair_term, term, pair->term, pair->nterms)
         if (pair->group[ht_pair_stresses(pair)] >> term->row & 1u && term->axis == axis &&
             term->partner == term->row && !ht_pair_up(pair, term->col, axis))
             return term->row;
-    }
     return -1;
 }
 

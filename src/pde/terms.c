@@ -47,8 +47,7 @@ static bool is_pair(const struct ht_equations *eq, struct ht_second_order *form)
     unsigned axes = 0;
     for (int i = 0; i < eq->nterms; i++)
         if (eq->term[i].row == form->field) form->rate = eq->term[i].col;
-    for (int i = 0; i < eq->nterms; i++) {
-        const struct ht_term *t = &eq->term[i];
+    HT_EACH(const struct ht_term, t, eq->term, eq->nterms) {
         const bool first = t->row == form->field;
         if (t->coef != 1 || t->derivative != (first ? 0 : 2)) return false;
         if (first && t->material >= 0) return false;
@@ -172,8 +171,7 @@ static void find_energy(struct ht_equations *eq, int *wrong) {
 
 static bool is_translation(const struct ht_equations *eq) {
     unsigned axes = 0;
-    for (int i = 0; i < eq->nterms; i++) {
-        const struct ht_term *t = &eq->term[i];
+    HT_EACH(const struct ht_term, t, eq->term, eq->nterms) {
         if (t->derivative != 1 || t->coef != -1 || t->material != t->axis) return false;
         axes |= 1u << t->axis;
     }
@@ -307,12 +305,10 @@ static double factor_of(const struct ht_term *t, const double *material) {
  * of waves exp(i k.x), omega^2 a = B a. number: of the fields of the group, out. */
 static int make_round(const struct ht_equations *eq, const double *material, const double *k,
                       int number[HT_MAX_FIELDS], double B[HT_MAX_FIELDS][HT_MAX_FIELDS]) {
-    const unsigned one = eq->leapfrog.stored[0];
     int n = 0;
-    for (int f = 0; f < eq->nfields; f++) number[f] = one >> f & 1u ? n++ : -1;
+    for (int f = 0; f < eq->nfields; f++) number[f] = eq->leapfrog.stored[0] >> f & 1u ? n++ : -1;
     memset(B, 0, (size_t)n * sizeof *B);
-    for (int i = 0; i < eq->nterms; i++) {
-        const struct ht_term *s = &eq->term[i];
+    HT_EACH(const struct ht_term, s, eq->term, eq->nterms) {
         if (number[s->row] < 0 || k[s->axis] == 0) continue;
         for (const struct ht_term *t = eq->term; t < eq->term + eq->nterms; t++)
             if (s->col == t->row)
@@ -398,8 +394,7 @@ static bool plane_of_groups(const struct ht_equations *eq, const double *materia
     for (int f = 0; f < eq->nfields; f++) {
         /* What rounding leaves of a field that the wave does not have is 0. */
         double size = number[f] >= 0;
-        for (int i = 0; i < eq->nterms && number[f] < 0; i++) {
-            const struct ht_term *t = &eq->term[i];
+        for (const struct ht_term *t = eq->term; t < eq->term + eq->nterms && number[f] < 0; t++) {
             const double part = factor_of(t, material) * k[t->axis] / *omega;
             if (t->row != f) continue;
             real[f] -= part * real[t->col];
@@ -477,11 +472,9 @@ static bool is_positive(const struct ht_equations *eq, const double *material) {
     double a[HT_MAX_FIELDS * HT_MAX_FIELDS] = {0}, vectors[HT_MAX_FIELDS * HT_MAX_FIELDS];
     double least = INFINITY, most = 0;
     const int n = eq->nfields;
-    for (int i = 0; i < eq->nenergy; i++) {
-        const struct ht_energy_term *t = &eq->energy[i];
+    HT_EACH(const struct ht_energy_term, t, eq->energy, eq->nenergy)
         a[t->other * n + t->field] = a[t->field * n + t->other] =
             t->material < 0 ? 1 : material[t->material];
-    }
     ht_eigen(n, a, vectors);
     for (int i = 0; i < n; i++) {
         least = fmin(least, a[i * n + i]);
@@ -577,8 +570,7 @@ static enum ht_err absorb_axis(const struct ht_equations *base, int axis, struct
             "%s: more than %d materials in absorbing layers", eq->system->name, HT_MAX_MATERIALS);
     for (int i = 0; i < HT_LAYER_PROFILES; i++) eq->profile_axis[eq->nmaterials++] = axis;
     eq->nprofiles += HT_LAYER_PROFILES;
-    for (int i = 0; i < base->nterms; i++) {
-        const struct ht_term *t = &base->term[i];
+    HT_EACH(const struct ht_term, t, base->term, base->nterms) {
         if (t->axis != axis || t->derivative == 0) continue;
         TRY(find_memory(eq, axis, profile, t->col, t->derivative, memory));
         for (int order = 1; order <= t->derivative; order++)

@@ -204,7 +204,6 @@ static bool pulses_cancel(const struct ht_plan *plan) {
 static enum ht_err expect_gaussian(struct ht_plan *plan, double shorter) {
     struct ht_expected *expected = &plan->expected;
     struct direction direction[DIRECTIONS] = {{{0}, 0}};
-    const int dims = plan->grid.dims;
     const int count = list_directions(plan, direction);
     const bool dissipates = plan->problem.scheme->dissipates;
     int pulses = 0;
@@ -217,7 +216,7 @@ static enum ht_err expect_gaussian(struct ht_plan *plan, double shorter) {
             TRY(error_along(plan, &direction[d], shorter * (i + 1) / width, &log_error[i]));
             log_error[i] = log(fmax(log_error[i], 1e-16));
         }
-        sum += direction[d].weight * mean_square(dims, log_error);
+        sum += direction[d].weight * mean_square(plan->grid.dims, log_error);
         weights += direction[d].weight;
     }
     expected->error = sqrt(sum / weights);

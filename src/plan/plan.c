@@ -71,8 +71,7 @@ static const struct ht_method *method(const struct ht_plan *plan) {
 
 int ht_plan_full_order(const struct ht_plan *plan) {
     if (plan->grid.order > 0) return 2 * plan->order + 1;
-    const int in_time = 2 * plan->problem.stages;
-    return (int)ht_least(plan->order, in_time);
+    return (int)ht_least(plan->order, 2 * plan->problem.stages);
 }
 
 static enum ht_err check_ranks(const struct ht_plan *plan) {
@@ -180,8 +179,7 @@ static double meet_outputs(struct ht_plan *plan, double steps) {
     const struct ht_params *params = plan->params;
     const double dearest = 1.05;
     double end = params->time.end, most = floor(steps * dearest);
-    double every = params->output.snapshots ? params->output.every : 0;
-    int64_t snapshots = equal_parts(end, every, most);
+    int64_t snapshots = equal_parts(end, params->output.snapshots ? params->output.every : 0, most);
     double drawn = params->output.pictures ? ht_value_or(&params->output.picture.every, 0) : 0;
     int64_t pictures = equal_parts(end, drawn, most);
     int64_t common = snapshots;
@@ -281,13 +279,12 @@ static enum ht_err limit_rounding(struct ht_plan *plan) {
 
 static enum ht_err choose_order(struct ht_plan *plan) {
     const struct ht_scheme *scheme = plan->problem.scheme;
-    const bool automatic = plan->chosen_by[0] != '\0';
     plan->grid.order = ht_scheme_degree(scheme, plan->order);
     if (plan->grid.order == 0) plan->grid.point_nodes = ht_point_nodes(plan->order);
     if (plan->order % scheme->order_step == 0 && plan->order <= scheme->most_order) return HT_OK;
     return ht_params_error(plan->params, "grid.order",
                            "is %s (time.scheme = \"%s\"%s%s): must be %s%d", scheme->order_of,
-                           scheme->name, automatic ? ", " : "", plan->chosen_by,
+                           scheme->name, plan->chosen_by[0] != '\0' ? ", " : "", plan->chosen_by,
                            scheme->order_step > 1 ? "2, 4 .. " : "1 to ", scheme->most_order);
 }
 

@@ -364,9 +364,8 @@ static enum ht_err check_closed(const struct ht_plan *plan) {
     const struct ht_wall_kind *closed = find_closed(plan);
     for (int k = 0; closed != NULL && k < plan->grid.dims; k++) {
         const int sides = ht_grid_closed(&plan->grid, k, 0) + ht_grid_closed(&plan->grid, k, 1);
-        const char *key = HT_KEY("boundary.x%d", k + 1);
         if (sides == 0) continue;
-        REFUSE(plan->problem.scheme->closed != NULL, plan->params, key,
+        REFUSE(plan->problem.scheme->closed != NULL, plan->params, HT_KEY("boundary.x%d", k + 1),
                "a %s side needs time.scheme = \"fd\": %s", closed->name,
                plan->problem.scheme->closed);
         REFUSE(closure.nodes == 0, plan->params, "grid.order",

@@ -130,8 +130,7 @@ enum ht_err ht_inverse_forward(struct ht_inverse *inverse, int shot, const char 
     ht_recording_free(&inverse->traces);
     struct ht_stepper *stepper = &inverse->survey->sim->run.stepper;
     TRY(ht_inverse_ready(inverse, shot));
-    const struct ht_plan *plan = inverse->survey->sim->plan;
-    TRY(ht_gradient_aim(inverse->gradient, plan->receivers));
+    TRY(ht_gradient_aim(inverse->gradient, inverse->survey->sim->plan->receivers));
     inverse->step = -1;
     TRY(follow(inverse));
     stepper->follow = follow;
@@ -332,10 +331,8 @@ static enum ht_err find_values(struct ht_inverse *inverse) {
 enum ht_err ht_inverse_finish(struct ht_inverse *inverse) {
     struct ht_survey *survey = inverse->survey;
     TRY(ht_comm_agree(survey->comm, find_values(inverse)));
-    for (int i = 0; i < inverse->medium->count; i++) {
-        const struct ht_medium_wanted *wanted = &inverse->medium->wanted[i];
+    HT_EACH(const struct ht_medium_wanted, wanted, inverse->medium->wanted, inverse->medium->count)
         TRY(ht_comm_broadcast(survey->comm, wanted->value,
                               (size_t)wanted->samples * sizeof *wanted->value));
-    }
     return HT_OK;
 }

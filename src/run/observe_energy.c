@@ -119,8 +119,7 @@ static int64_t conserved_next(HT_UNUSED void *context, const struct ht_run *run,
 static void warn_changed(const struct ht_plan *plan, const struct ht_conserved *c) {
     const double most = fmax(0.01, 2 * plan->expected.high);
     const struct ht_scheme *scheme = plan->problem.scheme;
-    const bool physical = scheme->invariant->physical != NULL;
-    const double *energy = physical ? c->physical : c->energy;
+    const double *energy = scheme->invariant->physical != NULL ? c->physical : c->energy;
     const double change = energy[1] / energy[0] - 1;
     if (plan->problem.layers != NULL || !(fabs(change) > most)) return;
     if (plan->params->initial.type == HT_DATA_RANDOM) return;

@@ -53,8 +53,7 @@ static enum ht_err wait_for(struct ht_map_kept *kept) {
 static enum ht_err take_due(const struct ht_maps *m) {
     struct ht_arrays arrays;
     m->stepper->ops->arrays(m->stepper->self, &arrays);
-    for (int i = 0; i < m->count; i++) {
-        struct ht_map_kept *kept = &m->kept[i];
+    HT_EACH(struct ht_map_kept, kept, m->kept, m->count) {
         const bool begins = kept->samples == 0, last = m->step == m->plan->steps;
         kept->waits = false;
         const bool by_steps = kept->map.shape.window > 0;
@@ -151,7 +150,6 @@ static enum ht_err move(void *context, bool load, int64_t first, int64_t last, d
 
 static enum ht_err maps_look(void *context, const struct ht_view *view) {
     const struct ht_maps *m = context;
-    struct ht_comm *comm = view->run->plan->grid.slab.comm;
     struct ht_arrays arrays;
     if (view->last && m->count > 0) m->stepper->ops->arrays(m->stepper->self, &arrays);
     for (int i = 0; view->last && i < m->count; i++) {
@@ -164,7 +162,7 @@ static enum ht_err maps_look(void *context, const struct ht_view *view) {
             err = take(&arrays, kept, false);
         if (err == HT_OK && count > 0)
             err = move(kept, false, kept->map.own.first, kept->map.own.last, slots);
-        TRY(ht_comm_agree(comm, err));
+        TRY(ht_comm_agree(view->run->plan->grid.slab.comm, err));
         TRY(ht_map_write(m->plan, &kept->map, kept->samples, view->time, slots));
     }
     return HT_OK;
@@ -173,8 +171,7 @@ static enum ht_err maps_look(void *context, const struct ht_view *view) {
 static enum ht_err maps_archive(void *context, struct ht_run *run, struct ht_archive *archive) {
     struct ht_maps *m = context;
     if (ht_archive_loads(archive)) m->step = run->steps;
-    for (int i = 0; i < m->count; i++) {
-        struct ht_map_kept *kept = &m->kept[i];
+    HT_EACH(struct ht_map_kept, kept, m->kept, m->count) {
         const struct ht_archive_array array = {.name = HT_KEY("maps/%s", kept->map.name),
                                                .single = !kept->map.shape.fp64,
                                                .groups = ht_map_slots(&kept->map.shape),

@@ -182,8 +182,7 @@ enum ht_err ht_run_archive(void *context, struct ht_archive *archive) {
     ht_archive_number(archive, "kernel_seconds", &run->kernel_s);
     run->stepper.ops->archive(run->stepper.self, archive);
     TRY(ht_comm_agree(run->plan->grid.slab.comm, ht_archive_status(archive)));
-    for (int i = 0; i < of->count; i++) {
-        const struct ht_observer *o = &of->observer[i];
+    HT_EACH(const struct ht_observer, o, of->observer, of->count) {
         const enum ht_err err = o->archive != NULL ? o->archive(o->context, run, archive) : HT_OK;
         TRY(ht_comm_agree(run->plan->grid.slab.comm, err));
     }
@@ -193,8 +192,7 @@ enum ht_err ht_run_archive(void *context, struct ht_archive *archive) {
 static enum ht_err begin_all(struct loop *l) {
     struct ht_run_parts parts = {l->run, l->count, l->observer};
     TRY(allocate(l));
-    for (int i = 0; i < l->count; i++) {
-        const struct ht_observer *o = &l->observer[i];
+    HT_EACH(const struct ht_observer, o, l->observer, l->count) {
         l->begun++;
         if (o->begin != NULL) TRY(o->begin(o->context, l->run));
     }

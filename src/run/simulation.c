@@ -72,10 +72,9 @@ static bool is_named(const struct ht_simulation *sim) {
 static const double search_s = 5;
 
 struct ht_tune_choice ht_tuning_choice(const struct ht_simulation *sim) {
-    const struct ht_params *params = sim->params;
     struct ht_tune_choice choice = {0};
     if (is_named(sim)) choice.variant = sim->tuning.variant;
-    if (params->device.layout != HT_LAYOUT_AUTO) choice.block = sim->tuning.block;
+    if (sim->params->device.layout != HT_LAYOUT_AUTO) choice.block = sim->tuning.block;
     return choice;
 }
 

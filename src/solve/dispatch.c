@@ -54,8 +54,7 @@ enum ht_err ht_physical_energy(const struct ht_plan *plan, const struct ht_stepp
 
 enum ht_err ht_stepper_advance(const struct ht_stepper *stepper, int64_t steps) {
     for (int64_t left = steps, done; left > 0; left -= done) {
-        const bool single = stepper->sampler != NULL || stepper->follow != NULL;
-        const int64_t most = single ? 1 : left;
+        const int64_t most = stepper->sampler != NULL || stepper->follow != NULL ? 1 : left;
         done = 0;
         if (stepper->ops->repeat != NULL) TRY(stepper->ops->repeat(stepper->self, most, &done));
         if (done == 0) {

@@ -39,8 +39,7 @@ static double axis_square(const struct ht_plan *plan, const struct ht_shot *s, i
 /* At most: mirror images behind walls, or across a periodic box, add n parts of g, whose squares
  * together are those of g, and so n times that. */
 static double parts_along(const struct ht_grid *grid, int axis, double x, double reach) {
-    const double length = grid->upper[axis] - grid->lower[axis];
-    double parts = 1 + floor(2 * reach / length);
+    double parts = 1 + floor(2 * reach / (grid->upper[axis] - grid->lower[axis]));
     for (int side = 0; side < 2; side++)
         parts += !ht_grid_periodic(grid, axis) &&
                  fabs(x - (side ? grid->upper[axis] : grid->lower[axis])) < reach;
@@ -260,10 +259,9 @@ static double brought_early(const struct ht_plan *plan) {
 
 static enum ht_err watch_brought(const struct ht_plan *plan, double time,
                                  const struct ht_state *state, struct ht_energy_watch *watch) {
-    const bool two_level = plan->problem.scheme->two_level;
-    const double now = state->of_rate ? state->held
-                       : two_level    ? state->content
-                                      : fmin(state->energy, state->content);
+    const double now = state->of_rate                    ? state->held
+                       : plan->problem.scheme->two_level ? state->content
+                                                         : fmin(state->energy, state->content);
     if (!watch->looked) {
         /* At the first look. */
         const double both = fmax(state->energy, state->content) + state->steep;

@@ -66,8 +66,7 @@ void ht_links_destroy(struct ht_link link[2]) {
         if (l->transport == transports[PEER] && notify_closed(l, notice[side]) != HT_OK) end = 0;
     }
     for (int i = 0; i < 4; i++) ht_message_end(notice[i / 2][i % 2], end);
-    for (int side = 0; side < 2; side++) {
-        struct ht_link *l = &link[side];
+    HT_EACH(struct ht_link, l, link, 2) {
         for (int slot = 0; slot < HT_SLOTS; slot++) {
             if (l->here[slot] != NULL) ht_buffer_destroy(l->there[slot]);
             ht_buffer_destroy(l->here[slot]);
@@ -195,8 +194,7 @@ static int64_t message_bytes(const struct ht_halo *h, const struct ht_planes *pl
 /* Packs the message to a side, or unpacks the one from it, part by part. */
 static enum ht_err move(const struct ht_halo *h, int side, bool leaves, struct ht_buffer *message) {
     int64_t at = 0;
-    for (int i = 0; i < h->parts; i++) {
-        const struct ht_halo_part *part = &h->part[i];
+    HT_EACH(const struct ht_halo_part, part, h->part, h->parts) {
         struct ht_pack_range range = {.window = &part->window, .at = at};
         if (!find_box(h, &h->planes, part, side, leaves, &range.box)) continue;
         TRY((leaves ? ht_packer_pack : ht_packer_unpack)(part->packer, part->u, &range, message));

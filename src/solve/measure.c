@@ -144,8 +144,7 @@ static enum ht_err add_hidden(void *context, int64_t first, int64_t last, const 
     const struct ht_plan *plan = h->plan;
     const int64_t plane = ht_grid_plane(&plan->grid, HT_PRIMARY);
     const int64_t part = plane * (last - first);
-    for (int t = 0; t < plan->eq.nenergy; t++) {
-        const struct ht_energy_term *term = &plan->eq.energy[t];
+    HT_EACH(const struct ht_energy_term, term, plan->eq.energy, plan->eq.nenergy) {
         const double *u = coefs + part * term->field * ht_grid_coefs(&plan->grid);
         if (!hides(plan, term)) continue;
         TRY(fill_material(h, term, first, last));
@@ -242,8 +241,7 @@ enum ht_err ht_nodal_error(const struct ht_plan *plan, const double *const *noda
         .plan = plan, .nodal = nodal, .begin = ht_grid_own(&plan->grid, HT_PRIMARY).first};
     HT_ENDED(ht_places_end) struct ht_places places = {0};
     TRY(ht_places_find(plan, &places));
-    for (int i = 0; i < places.count; i++) {
-        const struct ht_place *place = &places.place[i];
+    HT_EACH(const struct ht_place, place, places.place, places.count) {
         /* Data that return are known at that time alone. */
         if (!plan->solution->exact && place->later < 0) continue;
         sums.fields = place->fields;

@@ -194,9 +194,8 @@ double ht_absorbing_at(enum ht_subgrid subgrid, int64_t node) {
 
 int ht_absorbing_side(const struct ht_layers *layers, int axis, double at) {
     const struct ht_layer *side = layers->side[axis];
-    const double end = (double)(layers->cells[axis] - side[1].cells);
     if (side[0].cells > 0 && at <= (double)side[0].cells) return 0;
-    return side[1].cells > 0 && at >= end ? 1 : -1;
+    return side[1].cells > 0 && at >= (double)(layers->cells[axis] - side[1].cells) ? 1 : -1;
 }
 
 void ht_absorbing_profiles(const struct ht_layers *layers, int axis, double at,

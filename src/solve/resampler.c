@@ -292,8 +292,7 @@ _Static_assert(2 * LEVELS <= HT_RESAMPLING_WEIGHTS, "levels and their second der
 
 static bool between_steps(const struct ht_receivers *receivers) {
     bool between = false;
-    for (int n = 0; n < receivers->count; n++) {
-        const struct ht_receiver_group *group = &receivers->group[n];
+    HT_EACH(const struct ht_receiver_group, group, receivers->group, receivers->count) {
         between = between || group->every > 0;
         for (int i = 0; i < group->readings; i++)
             between = between || group->reading[i].integral || group->reading[i].late > 0;
@@ -303,13 +302,12 @@ static bool between_steps(const struct ht_receivers *receivers) {
 
 struct ht_resampling ht_resampling_of(const struct ht_plan *plan) {
     const struct ht_problem *problem = &plan->problem;
-    const struct ht_scheme *scheme = problem->scheme;
     struct ht_resampling out = {.levels = 1, .per_step = 1, .derivatives = 1};
     out.whole = problem->fd.undispersed;
     if (out.whole || !between_steps(plan->receivers)) return out;
     if (plan->grid.order == 0) {
         out.levels = HT_RECEIVERS_STENCIL;
-    } else if (scheme->two_level) {
+    } else if (problem->scheme->two_level) {
         out.sinc = true;
         out.levels = LEVELS;
         out.per_step = problem->stored[HT_PRIMARY] == problem->stored[HT_DUAL] ? 2 : 1;

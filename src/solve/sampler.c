@@ -50,9 +50,8 @@ enum ht_err ht_integrals_find(const struct ht_plan *plan, const struct ht_receiv
         start[i] = 0;
     }
     if (!ht_solution_occurs(plan->solution, field)) return HT_OK;
-    const int64_t nodes = ht_grid_plane(&plan->grid, HT_PRIMARY);
     HT_ARRAY(struct ht_point_axis, planes, group->count);
-    HT_ARRAY(double, values, (plan->eq.nfields * nodes));
+    HT_ARRAY(double, values, (plan->eq.nfields * ht_grid_plane(&plan->grid, HT_PRIMARY)));
     return read_initial(plan, group, field, planes, values, start);
 }
 
@@ -61,8 +60,7 @@ enum { RING_VALUES = 1 << 21, MOST_SLOTS = 1024, LEAST_SLOTS = 16 };
 
 /* Samples of so many rows that a ring holds. */
 static int64_t slots_of(int64_t rows) {
-    const int64_t slots = ht_least(RING_VALUES / ht_most(rows, 1), MOST_SLOTS);
-    return ht_most(slots, LEAST_SLOTS);
+    return ht_most(ht_least(RING_VALUES / ht_most(rows, 1), MOST_SLOTS), LEAST_SLOTS);
 }
 
 struct ht_trace ht_trace_at(const struct ht_receivers *receivers, int64_t trace) {

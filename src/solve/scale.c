@@ -65,8 +65,7 @@ static enum ht_err find_units(const struct ht_plan *plan, double unit[HT_MAX_FIE
     for (int k = 0; k < 3; k++) middle[k] = ht_grid_middle(grid, k);
     for (int f = 0; f < HT_MAX_FIELDS; f++) unit[f] = 1;
     TRY(ht_medium_point(plan->medium, middle, material));
-    for (int t = 0; t < plan->eq.nenergy; t++) {
-        const struct ht_energy_term *term = &plan->eq.energy[t];
+    HT_EACH(const struct ht_energy_term, term, plan->eq.energy, plan->eq.nenergy) {
         const double scale = term->material >= 0 ? material[term->material] : 1;
         unit[term->field] = sqrt(fabs(scale)) * (term->gradient ? h : 1);
     }

@@ -192,8 +192,7 @@ static struct ht_box planes_of(const struct ht_partition *p, const struct ht_pas
 static void add_regions(const struct ht_partition *p, const struct ht_pass *pass,
                         enum ht_step_part part, const struct ht_box *planes,
                         struct ht_schedule *s) {
-    for (int i = 0; i < p->count[pass->to]; i++) {
-        const struct ht_targets *targets = &p->targets[pass->to][i];
+    HT_EACH(const struct ht_targets, targets, p->targets[pass->to], p->count[pass->to]) {
         const struct ht_box box = intersect(&targets->box, planes);
         if (ht_box_nodes(&box) == 0) continue;
         struct ht_task *task = add_task(s, HT_TASK_STEP, pass);
@@ -303,8 +302,7 @@ void ht_schedule_add_text(const struct ht_schedule *schedule, struct ht_text *ou
 
 void ht_schedule_count(const struct ht_schedule *schedule, int64_t times,
                        struct ht_task_counts *sum) {
-    for (int i = 0; i < schedule->count; i++) {
-        const struct ht_task *task = &schedule->task[i];
+    HT_EACH(const struct ht_task, task, schedule->task, schedule->count) {
         sum->tasks[task->kind] += times;
         if (task->kind != HT_TASK_STEP) continue;
         sum->launches[task->part] += times;

@@ -28,9 +28,9 @@ int64_t ht_test_problem_cells(const struct ht_problem *like, const struct ht_tun
                               int64_t most, double bytes, double fma) {
     const struct ht_spec spec = ht_problem_spec(like, tuning, HT_PRIMARY);
     /* Of one field u, d, w, one for measures, the modulus, 1/rho stay on the device. */
-    const double fields = like->eq->nfields;
-    const double values = like->second != NULL ? 5 + (like->fd.density ? like->eq->dims : 0)
-                                               : 2 * fields * ht_grid_coefs(like->grid);
+    const double values = like->second != NULL
+                              ? 5 + (like->fd.density ? like->eq->dims : 0)
+                              : 2.0 * like->eq->nfields * ht_grid_coefs(like->grid);
     /* Of the most expensive variant that applies, so that all have the same test problem. */
     double most_fma = fmax(ht_cost_minimum(&spec, spec.stages).fma, 1);
     for (int i = 0; i < ht_variant_count(); i++)
