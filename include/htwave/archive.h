@@ -16,7 +16,7 @@ enum { HT_ARCHIVE_FORMAT = 4 };
 /* What is stored replaces the state. */
 bool ht_archive_loads(const struct ht_archive *archive);
 /* Of a load: the first failure so far, of this rank: to be asked before files are changed. */
-HT_CHECKED enum ht_err ht_archive_status(const struct ht_archive *archive);
+HT_ERR ht_archive_status(const struct ht_archive *archive);
 /* Numbers that all ranks know, or rank 0 alone: NULL on others. Where the file lacks them they stay
  * as they are if `may_lack`. */
 void ht_archive_numbers(struct ht_archive *archive, const char *name, int64_t count, double *values,
@@ -46,13 +46,13 @@ typedef enum ht_err ht_archive_walk(void *context, struct ht_archive *archive);
 
 /* Writes `path`, forced to disk; the file that was there becomes `older`. The walk is taken twice.
  * A failure to write is returned on all ranks, and the file that was there stays. Collective. */
-HT_CHECKED enum ht_err ht_archive_save(struct ht_comm *comm, const char *path, const char *older,
-                                       ht_archive_walk *walk, void *context);
+HT_ERR ht_archive_save(struct ht_comm *comm, const char *path, const char *older,
+                       ht_archive_walk *walk, void *context);
 /* Collective. */
-HT_CHECKED enum ht_err ht_archive_load(struct ht_comm *comm, const char *path,
-                                       ht_archive_walk *walk, void *context);
+HT_ERR ht_archive_load(struct ht_comm *comm, const char *path, ht_archive_walk *walk,
+                       void *context);
 /* Reads all values of a file: HT_ERR_IO where one is not as it was stored. */
-HT_CHECKED enum ht_err ht_archive_check(const char *path);
+HT_ERR ht_archive_check(const char *path);
 /* Of the file; free the text. */
-HT_CHECKED enum ht_err ht_archive_read_text(const char *path, const char *name, char **out);
-HT_CHECKED enum ht_err ht_archive_read_number(const char *path, const char *name, double *out);
+HT_ERR ht_archive_read_text(const char *path, const char *name, char **out);
+HT_ERR ht_archive_read_number(const char *path, const char *name, double *out);

@@ -34,8 +34,7 @@ struct ht_args {
 
 /* Reads the arguments after the command's name; sets the log level. argv is reordered: the operands
  * come first. */
-HT_CHECKED enum ht_err ht_args_read(const struct ht_command *command, int argc, char **argv,
-                                    struct ht_args *out);
+HT_ERR ht_args_read(const struct ht_command *command, int argc, char **argv, struct ht_args *out);
 /* The value of a flag of the command, NULL when it was not given. */
 const char *ht_args_value(const struct ht_args *args, const char *flag);
 void ht_args_help(const struct ht_command *command, FILE *out);
@@ -45,16 +44,16 @@ enum { HT_MAX_INTEGERS = 64 };
 struct ht_integers {
     int count, number[HT_MAX_INTEGERS];
 };
-HT_CHECKED enum ht_err ht_args_integers(const struct ht_args *args, const char *flag, long least,
-                                        long most, struct ht_integers *out);
+HT_ERR ht_args_integers(const struct ht_args *args, const char *flag, long least, long most,
+                        struct ht_integers *out);
 /* Whether word is an entry of a flag's list "a,b"; not given: all words are. */
 bool ht_args_listed(const struct ht_args *args, const char *flag, const char *word);
 /* Refuses a list with an entry that is not among the names. */
-HT_CHECKED enum ht_err ht_args_names(const struct ht_args *args, const char *flag, int count,
-                                     const char *const *names);
+HT_ERR ht_args_names(const struct ht_args *args, const char *flag, int count,
+                     const char *const *names);
 /* A flag's number from least (DBL_MIN: above 0) to most; not given: *out stays. */
-HT_CHECKED enum ht_err ht_args_real(const struct ht_args *args, const char *flag, double least,
-                                    double most, double *out);
+HT_ERR ht_args_real(const struct ht_args *args, const char *flag, double least, double most,
+                    double *out);
 
 /* All of text to standard output; a full disk or a closed pipe is an error. */
-HT_CHECKED enum ht_err ht_args_print(const struct ht_text *text);
+HT_ERR ht_args_print(const struct ht_text *text);

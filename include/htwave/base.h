@@ -33,6 +33,7 @@ enum ht_err {
 enum { HT_ERR_MESSAGE = 16384 }; /* most bytes of a message, with its NUL */
 
 #define HT_CHECKED __attribute__((warn_unused_result))
+#define HT_ERR HT_CHECKED enum ht_err     /* of what can fail */
 #define HT_UNUSED __attribute__((unused)) /* of a parameter, or what ends a block */
 #define HT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
@@ -135,7 +136,7 @@ static inline int64_t ht_divide_up(int64_t a, int64_t b) {
 
 /* ---- memory and lists; text.c ---- */
 /* *out = zeroed array of count * size bytes, freed with free(); count 0 gives a valid pointer. */
-HT_CHECKED enum ht_err ht_mem_alloc(size_t count, size_t size, void *out);
+HT_ERR ht_mem_alloc(size_t count, size_t size, void *out);
 #define HT_ALLOC(pointer, count) ht_mem_alloc((size_t)(count), sizeof *(pointer), &(pointer))
 /* Bytes that this machine, or what limits its processes, can still give without swapping;
  * infinite: not known. */
@@ -170,17 +171,17 @@ void ht_mem_release(void *address); /* of a pointer */
     } while (0)
 /* A list of `*room` items, NULL or allocated, gets room for `count`; after a failure it is as it
  * was. out: address of the pointer. */
-HT_CHECKED enum ht_err ht_mem_grow(int64_t count, size_t size, void *out, int64_t *room);
+HT_ERR ht_mem_grow(int64_t count, size_t size, void *out, int64_t *room);
 #define HT_GROW(pointer, count, room) ht_mem_grow(count, sizeof *(pointer), &(pointer), &(room))
 
 /* Memory that is freed together, zero at first; HT_TAKE is HT_ALLOC from it. */
 struct ht_pool {
     struct ht_pool_part *last;
 };
-HT_CHECKED enum ht_err ht_pool_take(struct ht_pool *pool, size_t count, size_t size, void *out);
+HT_ERR ht_pool_take(struct ht_pool *pool, size_t count, size_t size, void *out);
 #define HT_TAKE(pool, pointer, count) \
     ht_pool_take((pool), (size_t)(count), sizeof *(pointer), &(pointer))
-HT_CHECKED enum ht_err ht_pool_copy(struct ht_pool *pool, const char *string, char **out);
+HT_ERR ht_pool_copy(struct ht_pool *pool, const char *string, char **out);
 void ht_pool_free(struct ht_pool *pool);
 
 /* ---- text.c ---- */
@@ -197,11 +198,11 @@ HT_PRINTF(2, 0) void ht_text_add_list(struct ht_text *text, const char *fmt, va_
 void ht_text_add_quoted(struct ht_text *text, const char *string, bool json);
 /* By the fewest digits, `fewest` or more, that read back as the same number. */
 void ht_text_add_real(struct ht_text *text, int fewest, double value);
-HT_CHECKED enum ht_err ht_text_status(const struct ht_text *text);
+HT_ERR ht_text_status(const struct ht_text *text);
 void ht_text_free(struct ht_text *text);
-HT_CHECKED enum ht_err ht_text_copy(const char *string, char **out);
+HT_ERR ht_text_copy(const char *string, char **out);
 /* The pattern with a number in place of each *; free it. */
-HT_CHECKED enum ht_err ht_text_numbered(const char *pattern, int number, char **out);
+HT_ERR ht_text_numbered(const char *pattern, int number, char **out);
 /* *out: a new string, NULL after a failure; free it. */
 HT_CHECKED HT_PRINTF(2, 3) enum ht_err ht_text_print(char **out, const char *fmt, ...);
 /* Text from outside for a message: control characters but the tab, and bytes that are not UTF-8,
@@ -250,35 +251,34 @@ double ht_rng_uniform(uint64_t seed, uint64_t index); /* in [-1, 1) */
 /* ---- file.c ---- */
 /* Whole file into *data (owned by the caller, NUL-terminated past size); refuses, without waiting,
  * what is no regular file, and files larger than `most` before reading them. */
-HT_CHECKED enum ht_err ht_file_read_most(const char *path, size_t most, char **data, size_t *size);
+HT_ERR ht_file_read_most(const char *path, size_t most, char **data, size_t *size);
 #define ht_file_read(path, data, size) ht_file_read_most((path), SIZE_MAX, (data), (size))
 /* Refuses likewise. */
-HT_CHECKED enum ht_err ht_file_size(const char *path, int64_t *size);
-HT_CHECKED enum ht_err ht_file_hash(const char *path, uint64_t *hash);
+HT_ERR ht_file_size(const char *path, int64_t *size);
+HT_ERR ht_file_hash(const char *path, uint64_t *hash);
 /* Calls `take` for each line of a text file that has numbers: `columns` finite ones (at most 6),
  * separated by blanks, tabs, commas or semicolons; what follows # is a comment. `must`: what a line
  * must be, for messages. */
 typedef enum ht_err ht_file_row(void *context, int64_t line, const double *row);
-HT_CHECKED enum ht_err ht_file_rows(const char *path, int columns, const char *must,
-                                    ht_file_row *take, void *context);
+HT_ERR ht_file_rows(const char *path, int columns, const char *must, ht_file_row *take,
+                    void *context);
 /* How many numbers begin the first line that begins with some; 0: there is none. */
-HT_CHECKED enum ht_err ht_file_columns(const char *path, int *columns);
+HT_ERR ht_file_columns(const char *path, int *columns);
 /* Complete or absent, also when the disk is full; folder NULL: name is a path. */
-HT_CHECKED enum ht_err ht_file_write_in(const char *folder, const char *name, const void *data,
-                                        size_t size);
+HT_ERR ht_file_write_in(const char *folder, const char *name, const void *data, size_t size);
 #define ht_file_write(path, data, size) ht_file_write_in(NULL, (path), (data), (size))
 /* For signal handlers that end the process: removes the temporary file of ht_file_write_in. */
 void ht_file_abandon(void);
 /* mkdir -p; verifies that a file can be created inside. */
-HT_CHECKED enum ht_err ht_file_make_directory(const char *path);
+HT_ERR ht_file_make_directory(const char *path);
 /* Whether that would succeed; makes none. */
-HT_CHECKED enum ht_err ht_file_check_directory(const char *path);
+HT_ERR ht_file_check_directory(const char *path);
 /* The nearest folder above a path that exists; the caller frees it. */
-HT_CHECKED enum ht_err ht_file_above(const char *path, char **out);
+HT_ERR ht_file_above(const char *path, char **out);
 /* An empty file that ht_file_commit syncs and renames to path, for writers that need a path. A
  * commit that fails removes it; a caller that fails before must. Free the name. */
-HT_CHECKED enum ht_err ht_file_temporary(const char *path, char **temporary);
-HT_CHECKED enum ht_err ht_file_commit(const char *temporary, const char *path);
+HT_ERR ht_file_temporary(const char *path, char **temporary);
+HT_ERR ht_file_commit(const char *temporary, const char *path);
 /* A stream to a temporary file of folder/name (folder NULL: of the path `name`), which
  * ht_stream_close commits where err is HT_OK, and removes otherwise. */
 struct ht_stream {
@@ -286,13 +286,13 @@ struct ht_stream {
     FILE *file;
     int error; /* errno of a failed write; 0: none, or not known */
 };
-HT_CHECKED enum ht_err ht_stream_open(const char *folder, const char *name, struct ht_stream *out);
-HT_CHECKED enum ht_err ht_stream_close(struct ht_stream *stream, enum ht_err err);
+HT_ERR ht_stream_open(const char *folder, const char *name, struct ht_stream *out);
+HT_ERR ht_stream_close(struct ht_stream *stream, enum ht_err err);
 /* Forces a temporary file to disk; path is for messages. */
-HT_CHECKED enum ht_err ht_file_sync(const char *temporary, const char *path);
+HT_ERR ht_file_sync(const char *temporary, const char *path);
 bool ht_file_exists(const char *path);
 /* folder/name in *out, freed by the caller; folder may end with a slash. */
-HT_CHECKED enum ht_err ht_file_path(const char *folder, const char *name, char **out);
+HT_ERR ht_file_path(const char *folder, const char *name, char **out);
 /* A local one, which is freed so. */
 #define HT_PATH(path, folder, name) \
     HT_FREED char *path = NULL;     \
@@ -313,7 +313,7 @@ struct ht_lock {
     char *path, holder[HT_LOCK_HOLDER]; /* "process 12 on host" */
 };
 /* Creates the file at path and locks it, without waiting. */
-HT_CHECKED enum ht_err ht_lock_take(const char *path, struct ht_lock *lock);
+HT_ERR ht_lock_take(const char *path, struct ht_lock *lock);
 /* Whether another process has it now; holder is set then. */
 bool ht_lock_is_busy(const char *path, char holder[HT_LOCK_HOLDER]);
 /* Removes the file if this process locked it. */
@@ -331,13 +331,11 @@ int ht_threads_worker(void);
 
 /* Runs the chunks 0 .. chunks - 1; they begin in this order. The error is that of the lowest chunk
  * that fails; chunks above may have run. */
-HT_CHECKED enum ht_err ht_threads_run(int64_t chunks, enum ht_err (*run)(void *data, int64_t chunk),
-                                      void *data);
+HT_ERR ht_threads_run(int64_t chunks, enum ht_err (*run)(void *data, int64_t chunk), void *data);
 /* Runs items 0 .. items - 1 in chunks [begin, end) of at least `least`, as ht_threads_chunks cuts
  * them. */
-HT_CHECKED enum ht_err ht_threads_share(int64_t items, int64_t least,
-                                        enum ht_err (*run)(void *data, int64_t begin, int64_t end),
-                                        void *data);
+HT_ERR ht_threads_share(int64_t items, int64_t least,
+                        enum ht_err (*run)(void *data, int64_t begin, int64_t end), void *data);
 /* Several for each thread, one where there is one thread. */
 int64_t ht_threads_chunks(int64_t items, int64_t least);
 /* The first item of a chunk; that of chunk `chunks` is `items`. */

@@ -37,15 +37,14 @@ struct ht_device_info {
 };
 
 /* All devices of all back ends, perhaps none; free *out. */
-HT_CHECKED enum ht_err ht_device_list(int *count, struct ht_device_info **out);
+HT_ERR ht_device_list(int *count, struct ht_device_info **out);
 
 /* select: "auto" (a GPU, else any), "gpu", "cpu", none of which is a simulator, a device index, or
  * a part of the device or platform name, case ignored. backend: "auto" or a name. Of the matches
  * only the best kind counts: GPUs by CUDA, GPUs, others. Of n such devices the one with number
  * sharer modulo n is opened, where sharer numbers the processes that share these devices (0: the
  * first). HT_ERR_DEVICE lists the available devices when nothing matches. */
-HT_CHECKED enum ht_err ht_device_open(const char *backend, const char *select, int sharer,
-                                      struct ht_device **out);
+HT_ERR ht_device_open(const char *backend, const char *select, int sharer, struct ht_device **out);
 bool ht_device_is(const struct ht_device_info *info, const char *backend, const char *select);
 /* Names of the back ends, from 0 on; *built: it is part of this program. NULL after the last. */
 const char *ht_device_backend(int i, bool *built);
@@ -73,13 +72,11 @@ struct ht_buffer {
     int64_t bytes;
 };
 /* Contents undefined, zeros, or values in a precision; device NULL: none. */
-HT_CHECKED enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes,
-                                        struct ht_buffer **out);
-HT_CHECKED enum ht_err ht_buffer_create_zeros(struct ht_device *device, int64_t bytes,
-                                              struct ht_buffer **out);
-HT_CHECKED enum ht_err ht_buffer_clear(struct ht_buffer *buffer); /* to zeros */
-HT_CHECKED enum ht_err ht_buffer_create_reals(struct ht_device *device, bool fp64, int64_t count,
-                                              const double *values, struct ht_buffer **out);
+HT_ERR ht_buffer_create(struct ht_device *device, int64_t bytes, struct ht_buffer **out);
+HT_ERR ht_buffer_create_zeros(struct ht_device *device, int64_t bytes, struct ht_buffer **out);
+HT_ERR ht_buffer_clear(struct ht_buffer *buffer); /* to zeros */
+HT_ERR ht_buffer_create_reals(struct ht_device *device, bool fp64, int64_t count,
+                              const double *values, struct ht_buffer **out);
 void ht_buffer_destroy(struct ht_buffer *buffer);
 
 /* `rows` rows of `width` bytes: row r lies at offset + r * pitch in the buffer, packed (r * width)
@@ -87,14 +84,13 @@ void ht_buffer_destroy(struct ht_buffer *buffer);
 struct ht_span {
     int64_t offset, width, pitch, rows;
 };
-HT_CHECKED enum ht_err ht_buffer_write(struct ht_buffer *buffer, struct ht_span span,
-                                       const void *data);
-HT_CHECKED enum ht_err ht_buffer_read(struct ht_buffer *buffer, struct ht_span span, void *data);
+HT_ERR ht_buffer_write(struct ht_buffer *buffer, struct ht_span span, const void *data);
+HT_ERR ht_buffer_read(struct ht_buffer *buffer, struct ht_span span, void *data);
 /* Values [first, first + count) of a buffer in double (fp64) or single precision. */
-HT_CHECKED enum ht_err ht_buffer_write_reals(struct ht_buffer *buffer, bool fp64, int64_t first,
-                                             int64_t count, const double *values);
-HT_CHECKED enum ht_err ht_buffer_read_reals(struct ht_buffer *buffer, bool fp64, int64_t first,
-                                            int64_t count, double *values);
+HT_ERR ht_buffer_write_reals(struct ht_buffer *buffer, bool fp64, int64_t first, int64_t count,
+                             const double *values);
+HT_ERR ht_buffer_read_reals(struct ht_buffer *buffer, bool fp64, int64_t first, int64_t count,
+                            double *values);
 
 /* The directory of programs that are compiled from now on, which must outlive them; NULL, as at
  * first: none. Not used where the driver keeps compiled programs by itself. */
@@ -109,15 +105,13 @@ bool ht_device_remember(const struct ht_device *device, const char *name, const 
  * compiled again. */
 void ht_device_keep(struct ht_device *device, int programs);
 /* Compiles, or loads from the cache. The message of a failure contains the compiler's log. */
-HT_CHECKED enum ht_err ht_program_build(struct ht_device *device, const char *text,
-                                        struct ht_program **out);
+HT_ERR ht_program_build(struct ht_device *device, const char *text, struct ht_program **out);
 void ht_program_destroy(struct ht_program *program);
 bool ht_program_cached(const struct ht_program *program);
-HT_CHECKED enum ht_err ht_kernel_create(struct ht_program *program, const char *name,
-                                        struct ht_kernel **out);
+HT_ERR ht_kernel_create(struct ht_program *program, const char *name, struct ht_kernel **out);
 void ht_kernel_destroy(struct ht_kernel *kernel);
 /* Each launch gives a group this many bytes of local memory, at most the device's open_memory. */
-HT_CHECKED enum ht_err ht_kernel_open_memory(struct ht_kernel *kernel, int64_t bytes);
+HT_ERR ht_kernel_open_memory(struct ht_kernel *kernel, int64_t bytes);
 
 enum { HT_MAX_ARGS = 128 };
 /* An argument: a buffer, or size bytes at value. */
@@ -128,18 +122,16 @@ struct ht_arg {
 };
 /* groups[3] work-groups of group_size work-items (along the first axis). HT_ERR_DEVICE where the
  * device cannot take that many bytes of arguments. */
-HT_CHECKED enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
-                                        const struct ht_arg *args, const int64_t groups[3],
-                                        int64_t group_size);
+HT_ERR ht_kernel_launch(struct ht_kernel *kernel, int nargs, const struct ht_arg *args,
+                        const int64_t groups[3], int64_t group_size);
 
 /* ---- sequences of launches ---- */
 /* Launches that are prepared once (CUDA: a graph) and not timed each. Between begin and end they
  * are recorded and not done; matrix products are refused. Kernels and buffers must outlive a
  * sequence. err: of what was to be recorded, which `end` returns after forgetting it. */
 struct ht_sequence;
-HT_CHECKED enum ht_err ht_sequence_begin(struct ht_device *device);
-HT_CHECKED enum ht_err ht_sequence_end(struct ht_device *device, enum ht_err err,
-                                       struct ht_sequence **out);
+HT_ERR ht_sequence_begin(struct ht_device *device);
+HT_ERR ht_sequence_end(struct ht_device *device, enum ht_err err, struct ht_sequence **out);
 /* Launches recorded from now on are of a branch, from 1 on, until 0 ends it and all others. They
  * may run beside those of other branches; what comes before the first branch and after the last
  * does not. */
@@ -147,13 +139,13 @@ void ht_sequence_branch(struct ht_device *device, int branch);
 /* `times` times over. One run of HT_SAMPLE_EVERY is timed launch by launch; the time of the others
  * is shared among the kernels' timers in proportion to these samples. */
 enum { HT_SAMPLE_EVERY = 256 };
-HT_CHECKED enum ht_err ht_sequence_run(struct ht_sequence *sequence, int64_t times);
+HT_ERR ht_sequence_run(struct ht_sequence *sequence, int64_t times);
 void ht_sequence_destroy(struct ht_sequence *sequence);
 
 /* Device seconds of launches that ht_device_finish has counted, since the last call; of all. */
 double ht_kernel_seconds(struct ht_kernel *kernel);
 double ht_kernel_total(const struct ht_kernel *kernel);
-HT_CHECKED enum ht_err ht_device_finish(struct ht_device *device);
+HT_ERR ht_device_finish(struct ht_device *device);
 /* Joules since some origin, updated every 0.1 s or so; negative: not reported. */
 double ht_device_joules(struct ht_device *device);
 
@@ -166,28 +158,25 @@ struct ht_event {
     struct ht_device *device;
     void *handle; /* NULL: not recorded */
 };
-HT_CHECKED enum ht_err ht_event_record(struct ht_device *device, struct ht_event *event,
-                                       enum ht_queue queue);
+HT_ERR ht_event_record(struct ht_device *device, struct ht_event *event, enum ht_queue queue);
 void ht_event_end(struct ht_event *event); /* it may be recorded again */
 /* Commands enqueued from now on wait for the event, which must have been recorded. */
-HT_CHECKED enum ht_err ht_event_await(const struct ht_event *event, enum ht_queue queue);
+HT_ERR ht_event_await(const struct ht_event *event, enum ht_queue queue);
 /* Does not wait. A failure of the work before the event is an error. */
-HT_CHECKED enum ht_err ht_event_done(const struct ht_event *event, bool *done);
+HT_ERR ht_event_done(const struct ht_event *event, bool *done);
 
 /* Host memory at `host`, page-locked where the device supports it. */
-HT_CHECKED enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes,
-                                        struct ht_buffer **out);
+HT_ERR ht_pinned_create(struct ht_device *device, int64_t bytes, struct ht_buffer **out);
 /* A buffer of another process of this machine, opened by the bytes of its name. The owner keeps it
  * until it is destroyed here. */
 enum { HT_PEER_NAME = 96 };
-HT_CHECKED enum ht_err ht_peer_name(struct ht_buffer *buffer, unsigned char name[HT_PEER_NAME]);
-HT_CHECKED enum ht_err ht_peer_open(struct ht_device *device,
-                                    const unsigned char name[HT_PEER_NAME], int64_t bytes,
-                                    struct ht_buffer **out);
+HT_ERR ht_peer_name(struct ht_buffer *buffer, unsigned char name[HT_PEER_NAME]);
+HT_ERR ht_peer_open(struct ht_device *device, const unsigned char name[HT_PEER_NAME], int64_t bytes,
+                    struct ht_buffer **out);
 /* bytes of a buffer, from `at` on, to another one at `to`: one of them is pinned or, to which it
  * goes, of another process. */
-HT_CHECKED enum ht_err ht_transfer(struct ht_buffer *from, int64_t at, struct ht_buffer *into,
-                                   int64_t to, int64_t bytes);
+HT_ERR ht_transfer(struct ht_buffer *from, int64_t at, struct ht_buffer *into, int64_t to,
+                   int64_t bytes);
 
 /* ---- matrix products, from a library (CLBlast) ---- */
 /* C_b = A_b B_b for b < batches, all row-major without gaps: A_b is m x k and begins at value
@@ -199,7 +188,7 @@ struct ht_gemm_shape {
 };
 /* A kernel for this launch, ht_kernel_seconds, _total and _destroy alone. The library compiles it
  * at the first launch, which may take long. */
-HT_CHECKED enum ht_err ht_gemm_create(struct ht_device *device, bool fp64, struct ht_kernel **out);
+HT_ERR ht_gemm_create(struct ht_device *device, bool fp64, struct ht_kernel **out);
 /* buffers: of A, B, C, of at most 2^31 values up to the shape's end. */
-HT_CHECKED enum ht_err ht_gemm_launch(struct ht_kernel *gemm, const struct ht_gemm_shape *shape,
-                                      struct ht_buffer *const buffers[3]);
+HT_ERR ht_gemm_launch(struct ht_kernel *gemm, const struct ht_gemm_shape *shape,
+                      struct ht_buffer *const buffers[3]);

@@ -47,7 +47,7 @@ struct ht_duhamel {
 };
 /* Chooses the forms and refuses what cannot be added, with key and place. For a plan that is
  * complete but for its problem's sources. */
-HT_CHECKED enum ht_err ht_duhamel_create(const struct ht_plan *plan, struct ht_duhamel **out);
+HT_ERR ht_duhamel_create(const struct ht_plan *plan, struct ht_duhamel **out);
 void ht_duhamel_destroy(struct ht_duhamel *duhamel); /* NULL allowed */
 /* Whether a place of an axis lies in reach of a point or in a cell beside. */
 bool ht_source_reaches(const struct ht_problem *problem, const struct ht_source_point *point,
@@ -75,17 +75,16 @@ struct ht_injection {
 };
 /* *out: NULL for a problem without sources. The windows are those of the target grids; a problem's
  * duhamel must outlive it. injector: of the device that gets lists and shapes; NULL: none. */
-HT_CHECKED enum ht_err ht_injection_create(const struct ht_problem *problem,
-                                           const struct ht_window window[2],
-                                           struct ht_tool *injector, struct ht_injection **out);
+HT_ERR ht_injection_create(const struct ht_problem *problem, const struct ht_window window[2],
+                           struct ht_tool *injector, struct ht_injection **out);
 void ht_injection_destroy(struct ht_injection *in); /* NULL allowed */
 /* Its device bytes, at most. */
 int64_t ht_injection_bytes(const struct ht_problem *problem, const struct ht_spec *spec);
 /* Begins a half step: finds its row of amplitudes. */
-HT_CHECKED enum ht_err ht_injection_begin(struct ht_injection *in, enum ht_subgrid from);
+HT_ERR ht_injection_begin(struct ht_injection *in, enum ht_subgrid from);
 /* Adds to x3 planes [first, last) of the target grid's window; u[field]. */
-HT_CHECKED enum ht_err ht_injection_add(struct ht_injection *in, enum ht_subgrid to, int64_t first,
-                                        int64_t last, int64_t nodes, struct ht_buffer *const *u);
+HT_ERR ht_injection_add(struct ht_injection *in, enum ht_subgrid to, int64_t first, int64_t last,
+                        int64_t nodes, struct ht_buffer *const *u);
 /* The same to all nodes of plain arrays [field][coefficient][node]; absolute: of magnitudes. */
 void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to, bool absolute,
                             int64_t nodes, double *u);
@@ -94,8 +93,7 @@ void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to, b
 /* Derivatives by time of the state are known where u_t = L u only (htwave/sampler.h). To samples
  * of receivers in reach of a source this adds what they lack; *out: NULL without sources. */
 struct ht_source_samples;
-HT_CHECKED enum ht_err ht_source_samples_create(const struct ht_plan *plan,
-                                                struct ht_source_samples **out);
+HT_ERR ht_source_samples_create(const struct ht_plan *plan, struct ht_source_samples **out);
 void ht_source_samples_destroy(struct ht_source_samples *samples);
 /* out[i] += that of trace from + i, for the sample at time `at` in steps, which has the weights
  * `by`; NULL allowed. */
@@ -105,11 +103,10 @@ void ht_source_samples_add(struct ht_source_samples *samples, double at,
 
 /* ---- parts ---- */
 /* Lists the nodes of a window; counts alone: without list, shapes and planes. */
-HT_CHECKED enum ht_err ht_injection_list(const struct ht_problem *problem, enum ht_subgrid to,
-                                         const struct ht_window *window,
-                                         struct ht_injection_grid *out);
-HT_CHECKED enum ht_err ht_injection_count(const struct ht_problem *problem, enum ht_subgrid to,
-                                          struct ht_injection_counts *out);
+HT_ERR ht_injection_list(const struct ht_problem *problem, enum ht_subgrid to,
+                         const struct ht_window *window, struct ht_injection_grid *out);
+HT_ERR ht_injection_count(const struct ht_problem *problem, enum ht_subgrid to,
+                          struct ht_injection_counts *out);
 /* g of a source, or of one of its images, a vector over the fields. */
 struct ht_source_vector {
     double along[3], field[HT_MAX_FIELDS], material[HT_MAX_MATERIALS];

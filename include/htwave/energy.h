@@ -10,8 +10,8 @@
 /* out[field][coefficient][node], so many coefficients from the first, the values, on, of the nodes
  * of ht_grid_inner; room for ht_grid_own_total nodes of the grid. NULL for fields that the primary
  * grid does not store. */
-HT_CHECKED enum ht_err ht_fields_read(const struct ht_plan *plan, const struct ht_stepper *stepper,
-                                      int count, double *const *out);
+HT_ERR ht_fields_read(const struct ht_plan *plan, const struct ht_stepper *stepper, int count,
+                      double *const *out);
 struct ht_state {
     double energy;                 /* from nodal values: docs/developers/method.md 9 */
     double content;                /* energy from the nodes' Taylor polynomials at h/4 to
@@ -40,29 +40,27 @@ struct ht_state {
 };
 /* Measures a state on the device, without transfers of coefficients. If a coefficient is not
  * finite: HT_ERR_NOT_FINITE naming field, position and time, the same on all ranks. Collective. */
-HT_CHECKED enum ht_err ht_state_measure(const struct ht_plan *plan,
-                                        const struct ht_stepper *stepper, double time,
-                                        struct ht_state *out);
+HT_ERR ht_state_measure(const struct ht_plan *plan, const struct ht_stepper *stepper, double time,
+                        struct ht_state *out);
 /* The quadratic form that the plan's scheme conserves (docs/developers/method.md, section 13), from
  * all coefficients of both grids and a half step that is undone, so that the state does not change.
  * Zero for data that do not vary along all axes. ht_conserves_energy: whether the plan has such a
  * form and one host's memory suffices, whatever the number of ranks. Collective. */
 bool ht_conserves_energy(const struct ht_plan *plan);
-HT_CHECKED enum ht_err ht_conserved_energy(const struct ht_plan *plan,
-                                           const struct ht_stepper *stepper, double *energy);
+HT_ERR ht_conserved_energy(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                           double *energy);
 /* Whether that of a state is known, which is watched then. */
 bool ht_energy_measured(const struct ht_plan *plan);
 /* The energy of docs/developers/method.md, section 9, of a state that ht_state_measure has
  * measured; NaN: not known. By leapfrog from all coefficients, as ht_conserved_energy. Collective.
  */
-HT_CHECKED enum ht_err ht_physical_energy(const struct ht_plan *plan,
-                                          const struct ht_stepper *stepper,
-                                          const struct ht_state *state, double *energy);
+HT_ERR ht_physical_energy(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                          const struct ht_state *state, double *energy);
 /* Of the initial data in fields that no grid stores, such as v of finite differences. Collective.
  */
-HT_CHECKED enum ht_err ht_data_hidden(const struct ht_plan *plan, double *out);
+HT_ERR ht_data_hidden(const struct ht_plan *plan, double *out);
 /* Sets `norm` of the plan's shots. */
-HT_CHECKED enum ht_err ht_plan_weigh_shots(struct ht_plan *plan);
+HT_ERR ht_plan_weigh_shots(struct ht_plan *plan);
 /* Energies of a run's states so far; initially zero. */
 struct ht_energy_watch {
     double first_energy, first_content; /* first values; 0: none above 0 yet */
@@ -89,10 +87,10 @@ struct ht_energy_watch {
  * doubled since its minimum, or grown a hundredfold or 10^4-fold if it is known only roughly: an
  * instability before overflow. Collective at the first look; the numbers are the same on all ranks.
  */
-HT_CHECKED enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
-                                       const struct ht_state *state, struct ht_energy_watch *watch);
+HT_ERR ht_energy_watch(const struct ht_plan *plan, double time, const struct ht_state *state,
+                       struct ht_energy_watch *watch);
 const char *ht_growth_cause(const struct ht_plan *plan);
 /* Relative L2 error of the nodal values of all fields stored on the primary grid at a time for
  * which the solution is known. Collective. */
-HT_CHECKED enum ht_err ht_nodal_error(const struct ht_plan *plan, const double *const *nodal,
-                                      double time, double *error);
+HT_ERR ht_nodal_error(const struct ht_plan *plan, const double *const *nodal, double time,
+                      double *error);

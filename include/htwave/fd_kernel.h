@@ -55,14 +55,14 @@ struct ht_fd_row {
 struct ht_fd_row ht_fd_row(int64_t nodes, int64_t reach);
 
 /* A tool; `ht_tool_total` knows parts. shape: NULL: all chosen. */
-HT_CHECKED enum ht_err ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
-                                            const struct ht_variant *variant,
-                                            const struct ht_fd_shape *shape, struct ht_tool **out);
+HT_ERR ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
+                            const struct ht_variant *variant, const struct ht_fd_shape *shape,
+                            struct ht_tool **out);
 /* Whether a variant's updates can keep maps; layered: sides absorb. */
 bool ht_fd_keeps(const struct ht_variant *variant, bool layered);
 /* From now on updates by these kernels can keep a map, always of the same kind: more of them are
  * compiled, once. */
-HT_CHECKED enum ht_err ht_fd_keeper_build(struct ht_tool *kernels, unsigned what);
+HT_ERR ht_fd_keeper_build(struct ht_tool *kernels, unsigned what);
 /* What L is made of. */
 struct ht_fd_operator {
     struct ht_buffer *a;    /* [node] */
@@ -98,7 +98,7 @@ struct ht_fd_work {
     const struct ht_fd_keep *keep; /* of a step; NULL: no map */
 };
 /* Enqueued in order. */
-HT_CHECKED enum ht_err ht_fd_launch(struct ht_tool *kernels, const struct ht_fd_work *work);
+HT_ERR ht_fd_launch(struct ht_tool *kernels, const struct ht_fd_work *work);
 /* Sums of an adjoint run (cl/fd_correlate.cl), by a tool of its own: arrays of one window; of one
  * term o and w are NULL, of uniform density slopes are not used. */
 struct ht_fd_products {
@@ -108,14 +108,12 @@ struct ht_fd_products {
     struct ht_buffer *compliance, *light, *slopes[3];
 };
 /* fields: of a pair, for ht_pair_product_add; 0: of one field of second order. */
-HT_CHECKED enum ht_err ht_fd_products_create(struct ht_device *device,
-                                             const struct ht_fd_spec *spec, int terms, int fields,
-                                             struct ht_tool **out);
-HT_CHECKED enum ht_err ht_fd_products_add(struct ht_tool *products,
-                                          const struct ht_fd_products *of);
+HT_ERR ht_fd_products_create(struct ht_device *device, const struct ht_fd_spec *spec, int terms,
+                             int fields, struct ht_tool **out);
+HT_ERR ht_fd_products_add(struct ht_tool *products, const struct ht_fd_products *of);
 /* Either tool: to = from, so many numbers. */
-HT_CHECKED enum ht_err ht_fd_products_copy(struct ht_tool *products, int64_t count,
-                                           struct ht_buffer *from, struct ht_buffer *to);
+HT_ERR ht_fd_products_copy(struct ht_tool *products, int64_t count, struct ht_buffer *from,
+                           struct ht_buffer *to);
 /* Of a pair, of so many fields that C couples, or of one: with parts y of the adjoint fields and of
  * the changes from `before` to `after` (ht_pair_parts), sum_ij += y_i y_j + y_j y_i, j >= i, of
  * i = j once; lit: light += the squares of the changes. */
@@ -130,7 +128,7 @@ struct ht_pair_product {
     struct ht_buffer *light;
     struct ht_tool *tool; /* by ht_fd_products_create; NULL of the plain engine */
 };
-HT_CHECKED enum ht_err ht_pair_product_add(const struct ht_pair_product *p);
+HT_ERR ht_pair_product_add(const struct ht_pair_product *p);
 /* The sum of some values, then the differences of neighbours: pressure, which is large, is kept
  * apart from what is small beside it. */
 static inline void ht_pair_parts(int count, double *x) {
@@ -146,10 +144,10 @@ static inline void ht_pair_parts(int count, double *x) {
  * edges: the operators are stars. A box that is filled from both ends along an axis has more than
  * `reach` nodes there. Compiled when made. */
 enum { HT_FD_SIDE_NONE = 2, HT_FD_SIDE_HALF = 4 };
-HT_CHECKED enum ht_err ht_fd_ghosts_create(struct ht_device *device, const struct ht_fd_spec *spec,
-                                           struct ht_tool **out);
-HT_CHECKED enum ht_err ht_fd_ghosts_fill(struct ht_tool *ghosts, const struct ht_fd_box *box,
-                                         const int sides[3][2], struct ht_buffer *u);
+HT_ERR ht_fd_ghosts_create(struct ht_device *device, const struct ht_fd_spec *spec,
+                           struct ht_tool **out);
+HT_ERR ht_fd_ghosts_fill(struct ht_tool *ghosts, const struct ht_fd_box *box, const int sides[3][2],
+                         struct ht_buffer *u);
 
 /* ---- pairs: staggered first-order systems (struct ht_pair) ---- */
 /* One program per group of fields, made from the terms. Windows and boxes are those above; a pass
@@ -196,11 +194,9 @@ struct ht_pair_arrays {
 };
 /* Tools, with those of the second group and of free sides. variant: fd-plain or fd-vectors. shape:
  * NULL: chosen. Compiled when they are made. */
-HT_CHECKED enum ht_err ht_pair_kernels_create(struct ht_device *device,
-                                              const struct ht_pair_spec *spec,
-                                              const struct ht_variant *variant,
-                                              const struct ht_fd_shape *shape,
-                                              struct ht_tool **out);
+HT_ERR ht_pair_kernels_create(struct ht_device *device, const struct ht_pair_spec *spec,
+                              const struct ht_variant *variant, const struct ht_fd_shape *shape,
+                              struct ht_tool **out);
 /* STEP: the fields of a group at the nodes of the box change by factor times the derivatives of the
  * other group's; scale[k]: factor / h_k. RATE: these changes alone, without layers, in rate,
  * STAGE: the fields with them. SOLVE: of those fields f that are coupled (ht_pair_coupled)
@@ -218,12 +214,11 @@ struct ht_pair_task {
     bool keeps;                          /* what losses remember changes with couplings */
 };
 /* Enqueued. */
-HT_CHECKED enum ht_err ht_pair_pass(struct ht_tool *kernels, const struct ht_pair_task *task,
-                                    const struct ht_pair_arrays *arrays);
+HT_ERR ht_pair_pass(struct ht_tool *kernels, const struct ht_pair_task *task,
+                    const struct ht_pair_arrays *arrays);
 /* The programs of both groups, one after the other. ptx: as in struct ht_device_info. */
-HT_CHECKED enum ht_err ht_pair_text(const struct ht_pair_spec *spec,
-                                    const struct ht_variant *variant,
-                                    const struct ht_fd_shape *shape, int ptx, struct ht_text *out);
+HT_ERR ht_pair_text(const struct ht_pair_spec *spec, const struct ht_variant *variant,
+                    const struct ht_fd_shape *shape, int ptx, struct ht_text *out);
 
 /* Couplings of fields of a group at different places (struct ht_pair): points of a window where
  * they meet, and the nodes whose fields change by them, both by planes; cl/pair_faces.cl. */
@@ -235,27 +230,25 @@ struct ht_pair_meets {
     int corners, *from; /* [target][corner] points around, -1: none */
     int64_t *first[2];  /* [plane of the window] the first point, target there; and the end */
 };
-HT_CHECKED enum ht_err ht_pair_meeting_create(struct ht_device *device,
-                                              const struct ht_pair_spec *spec, int group,
-                                              struct ht_tool **out);
+HT_ERR ht_pair_meeting_create(struct ht_device *device, const struct ht_pair_spec *spec, int group,
+                              struct ht_tool **out);
 /* The lists on the device. */
 struct ht_pair_met;
-HT_CHECKED enum ht_err ht_pair_met_create(struct ht_tool *meeting,
-                                          const struct ht_pair_meets *meets,
-                                          struct ht_pair_met **out);
+HT_ERR ht_pair_met_create(struct ht_tool *meeting, const struct ht_pair_meets *meets,
+                          struct ht_pair_met **out);
 void ht_pair_met_destroy(struct ht_pair_met *met); /* NULL allowed */
 int64_t ht_pair_met_bytes(const struct ht_pair *pair, int group, bool fp64, int64_t points);
 /* After a pass, which reads a node more: what couplings add to its fields or rates at targets
  * [target_range), from points [point_range) around them; keeps: and to arrays->partner. Enqueued.
  */
-HT_CHECKED enum ht_err ht_pair_meet(struct ht_pair_met *met, const struct ht_pair_task *task,
-                                    const int64_t point_range[2], const int64_t target_range[2],
-                                    const struct ht_pair_arrays *arrays);
+HT_ERR ht_pair_meet(struct ht_pair_met *met, const struct ht_pair_task *task,
+                    const int64_t point_range[2], const int64_t target_range[2],
+                    const struct ht_pair_arrays *arrays);
 /* sum[point][coupling] += y_r e_q + y_q e_r of means of y and e, by fields, at the points [range),
  * in the window of the box. Enqueued. */
-HT_CHECKED enum ht_err ht_pair_meet_add(struct ht_pair_met *met, const struct ht_fd_box *box,
-                                        const int64_t range[2], struct ht_buffer *const *y,
-                                        struct ht_buffer *const *e, struct ht_buffer *sum);
+HT_ERR ht_pair_meet_add(struct ht_pair_met *met, const struct ht_fd_box *box,
+                        const int64_t range[2], struct ht_buffer *const *y,
+                        struct ht_buffer *const *e, struct ht_buffer *sum);
 
 /* Kernels of the absorbing layers of finite differences (cl/fd_layers.cl,
  * docs/developers/absorbing.md). A layer is an end of an axis of a window: along the axis nodes
@@ -313,11 +306,9 @@ int64_t ht_fd_layer_limit(const struct ht_fd_spec *spec);
 /* Compiled when they are made; variant, asked: of the kernels that step nodes. On CPUs beside
  * fd-vectors those of layers step a box themselves (ht_fd_layers_step), with each row its layers,
  * and read as many numbers as HT_FD_LAYER_MARGIN before and behind memories and the table. */
-HT_CHECKED enum ht_err ht_fd_layer_kernels_create(struct ht_device *device,
-                                                  const struct ht_fd_spec *spec,
-                                                  const struct ht_variant *variant,
-                                                  const struct ht_fd_shape *asked,
-                                                  struct ht_tool **out);
+HT_ERR ht_fd_layer_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
+                                  const struct ht_variant *variant, const struct ht_fd_shape *asked,
+                                  struct ht_tool **out);
 bool ht_fd_layers_step(const struct ht_tool *k);
 
 /* Enqueued in order, one launch each for all layers of a box of the window.
@@ -329,7 +320,7 @@ bool ht_fd_layers_step(const struct ht_tool *k);
  *              differences times squares of differences from the node, else half of b times
  *              squares of first differences at the half points to either side. Over all nodes
  *              out / a adds up to - <u, L u>; over some of them, too, a constant counts nothing */
-HT_CHECKED enum ht_err ht_fd_layer_launch(struct ht_tool *k, const struct ht_fd_work *work);
+HT_ERR ht_fd_layer_launch(struct ht_tool *k, const struct ht_fd_work *work);
 
 /* ---- fd_shell.c: values in boxes of a window, recorded and put back (cl/fd_shell.cl) ---- */
 /* Disjoint boxes, each with blocks of its x3 planes: first .. first + planes * blocks - 1 of a
@@ -349,8 +340,8 @@ struct ht_fd_shell_form {
 /* With a box more, unless it is empty. */
 void ht_fd_shell_add(struct ht_fd_shell_form *form, const struct ht_fd_box *box);
 /* Compiled when made. */
-HT_CHECKED enum ht_err ht_fd_shell_kernels_create(struct ht_device *device, bool fp64, bool coded,
-                                                  struct ht_tool **out);
+HT_ERR ht_fd_shell_kernels_create(struct ht_device *device, bool fp64, bool coded,
+                                  struct ht_tool **out);
 /* Records, each with its weight. */
 struct ht_fd_shell_sum {
     int count;
@@ -360,11 +351,9 @@ struct ht_fd_shell_sum {
 /* Enqueued, one launch for the planes [first, last) of the window of all boxes.
  *     take: u + level into a slot
  *     put:  the sum into u, and d = u - old; old may be u */
-HT_CHECKED enum ht_err ht_fd_shell_take(struct ht_tool *tool, const struct ht_fd_shell_form *form,
-                                        struct ht_buffer *u, double level, struct ht_buffer *ring,
-                                        int64_t slot);
-HT_CHECKED enum ht_err ht_fd_shell_put(struct ht_tool *tool, enum ht_step_part part,
-                                       const struct ht_fd_shell_form *form, int64_t first,
-                                       int64_t last, const struct ht_fd_shell_sum *sum,
-                                       struct ht_buffer *ring, struct ht_buffer *old,
-                                       struct ht_buffer *u, struct ht_buffer *d);
+HT_ERR ht_fd_shell_take(struct ht_tool *tool, const struct ht_fd_shell_form *form,
+                        struct ht_buffer *u, double level, struct ht_buffer *ring, int64_t slot);
+HT_ERR ht_fd_shell_put(struct ht_tool *tool, enum ht_step_part part,
+                       const struct ht_fd_shell_form *form, int64_t first, int64_t last,
+                       const struct ht_fd_shell_sum *sum, struct ht_buffer *ring,
+                       struct ht_buffer *old, struct ht_buffer *u, struct ht_buffer *d);

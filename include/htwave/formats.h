@@ -26,7 +26,7 @@ static inline void ht_array_end(const struct ht_array *array) {
     free(array->value);
 }
 /* A whole .npy file, whatever the order of its values is. */
-HT_CHECKED enum ht_err ht_npy_read(const char *path, struct ht_array *out);
+HT_ERR ht_npy_read(const char *path, struct ht_array *out);
 
 /* ---- SEG-Y, revisions 0 and 1 ---- */
 enum { SEGY_TEXT = 3200, SEGY_BINARY = 400, SEGY_TRACE = 240, SEGY_LINE = 80 };
@@ -40,11 +40,11 @@ struct ht_segy {
     unsigned char *trace; /* the last one read, its header first */
 };
 /* path must outlive it. */
-HT_CHECKED enum ht_err ht_segy_open(const char *path, struct ht_segy *out);
+HT_ERR ht_segy_open(const char *path, struct ht_segy *out);
 /* HT_ENDED(ht_segy_close) struct ht_segy, zero at first */
 void ht_segy_close(const struct ht_segy *segy);
 /* Trace i from 0 on, or its header alone. */
-HT_CHECKED enum ht_err ht_segy_trace(const struct ht_segy *segy, int64_t i, bool values);
+HT_ERR ht_segy_trace(const struct ht_segy *segy, int64_t i, bool values);
 double ht_segy_value(const struct ht_segy *segy, int64_t sample);
 /* An integer of a header: bytes are counted from 1, as in the standard. */
 int64_t ht_segy_get(const unsigned char *header, int byte, int bytes);

@@ -17,24 +17,22 @@ struct ht_sink {
 };
 struct ht_gather;
 /* period: most steps of one ht_gather_add. */
-HT_CHECKED enum ht_err ht_gather_create(const struct ht_plan *plan, int64_t period,
-                                        struct ht_sink sink, struct ht_gather **out);
+HT_ERR ht_gather_create(const struct ht_plan *plan, int64_t period, struct ht_sink sink,
+                        struct ht_gather **out);
 void ht_gather_destroy(struct ht_gather *gather); /* NULL allowed */
 /* Where the values of the next steps go, as ht_sampler_collect has them. */
 double *ht_gather_next(struct ht_gather *gather);
 /* So many have come, up to number `step`; last: there will be no more. Gives the sink what can be
  * made. */
-HT_CHECKED enum ht_err ht_gather_add(struct ht_gather *gather, int64_t steps, int64_t step,
-                                     bool last);
+HT_ERR ht_gather_add(struct ht_gather *gather, int64_t steps, int64_t step, bool last);
 /* With `steps` that have come and of which ht_gather_add makes samples after the load; from: the
  * checkpoint, for messages. */
-HT_CHECKED enum ht_err ht_gather_archive(struct ht_gather *gather, int64_t steps, const char *from,
-                                         struct ht_archive *archive);
+HT_ERR ht_gather_archive(struct ht_gather *gather, int64_t steps, const char *from,
+                         struct ht_archive *archive);
 /* ---- all at once; gather_transpose.c ---- */
 /* The last step that samples need: plan->steps, or some beyond. */
 int64_t ht_gather_last(const struct ht_plan *plan);
 /* The transpose of what makes samples of the steps' values, for schemes by finite differences:
  * out[step][trace], steps 0 .. ht_gather_last = the derivative by the value of a trace at a step,
  * where data is that by the samples. Values at the start of integrals do not count. */
-HT_CHECKED enum ht_err ht_gather_transpose(const struct ht_plan *plan, double *const *data,
-                                           double *out);
+HT_ERR ht_gather_transpose(const struct ht_plan *plan, double *const *data, double *out);

@@ -41,26 +41,23 @@ struct ht_gradient_facts {
 
 /* Refuses, with key and way out, plans that have no gradient: other schemes, initial data, sources
  * from outside, sources and receivers near absorbing layers, steps that a model chooses. */
-HT_CHECKED enum ht_err ht_gradient_check(const struct ht_plan *plan);
+HT_ERR ht_gradient_check(const struct ht_plan *plan);
 
 struct ht_gradient;
 /* Of a plan that ht_gradient_check accepts and the stepper that runs it, whose medium and kernels
  * the adjoint run shares; both must outlive it. A medium that was put into the stepper anew counts
  * from the next run on. */
-HT_CHECKED enum ht_err ht_gradient_create(const struct ht_plan *plan,
-                                          const struct ht_stepper *forward,
-                                          const struct ht_gradient_choice *choice,
-                                          struct ht_gradient **out);
+HT_ERR ht_gradient_create(const struct ht_plan *plan, const struct ht_stepper *forward,
+                          const struct ht_gradient_choice *choice, struct ht_gradient **out);
 void ht_gradient_destroy(struct ht_gradient *gradient); /* NULL allowed; before the stepper */
 /* For a forward run with the stepper's present sources, and its receivers, which must outlive it.
  */
-HT_CHECKED enum ht_err ht_gradient_aim(struct ht_gradient *gradient,
-                                       const struct ht_receivers *receivers);
-HT_CHECKED enum ht_err ht_gradient_look(struct ht_gradient *gradient, int64_t step);
+HT_ERR ht_gradient_aim(struct ht_gradient *gradient, const struct ht_receivers *receivers);
+HT_ERR ht_gradient_look(struct ht_gradient *gradient, int64_t step);
 /* amplitude[step][trace] of steps 0 .. N, on all ranks: the derivative of chi by what the sampler
  * gives of a trace at a step (ht_gather_transpose). Afterwards the forward stepper has no state
  * that means something. The sums below are those of the last run. */
-HT_CHECKED enum ht_err ht_gradient_run(struct ht_gradient *gradient, const double *amplitude);
+HT_ERR ht_gradient_run(struct ht_gradient *gradient, const double *amplitude);
 
 /* At the nodes; in layers 0. Of a pair in place of the first and the third kind: + c: d chi / d
  * C_rq, coefficient number c of ht_pair_make(.., HT_PAIR_APART, ..), at the points where
@@ -83,16 +80,15 @@ enum ht_gradient_sum {
 /* Inverse density: where it varies. */
 bool ht_gradient_has(const struct ht_gradient *gradient, enum ht_gradient_sum sum);
 /* Own planes [first, last): out[plane][n2][n1]. */
-HT_CHECKED enum ht_err ht_gradient_get(struct ht_gradient *gradient, enum ht_gradient_sum sum,
-                                       int64_t first, int64_t last, double *out);
+HT_ERR ht_gradient_get(struct ht_gradient *gradient, enum ht_gradient_sum sum, int64_t first,
+                       int64_t last, double *out);
 /* Derivatives by couplings theta C_rq, on own planes as ht_gradient_get has them, or sums of such,
  * become those by C_rq of the medium's fit, and those by the other coefficients get what they have
  * by theta; sum[coefficient]. Once. Collective. */
-HT_CHECKED enum ht_err ht_gradient_couple(const struct ht_plan *plan, double *const *sum);
+HT_ERR ht_gradient_couple(const struct ht_plan *plan, double *const *sum);
 /* The derivative of chi by a factor of all that a shot in the place of a source group adds. */
-HT_CHECKED enum ht_err ht_gradient_push(const struct ht_gradient *gradient, int group,
-                                        const struct ht_shot *shot, double *out);
+HT_ERR ht_gradient_push(const struct ht_gradient *gradient, int group, const struct ht_shot *shot,
+                        double *out);
 /* The same by the samples of the group's signal, where that is a file: out[signal->samples]. */
-HT_CHECKED enum ht_err ht_gradient_signal(const struct ht_gradient *gradient, int group,
-                                          double *out);
+HT_ERR ht_gradient_signal(const struct ht_gradient *gradient, int group, double *out);
 void ht_gradient_facts(const struct ht_gradient *gradient, struct ht_gradient_facts *out);

@@ -18,16 +18,15 @@ struct ht_gradient_sums {
 };
 /* Zeros, of the illumination and of these coefficients (struct ht_medium_gradient); eq: whose pair
  * they are of, NULL: of the form of second order. */
-HT_CHECKED enum ht_err ht_gradient_sums_create(const struct ht_grid *grid,
-                                               const struct ht_equations *eq, unsigned coefficients,
-                                               int64_t shots, const char *mark,
-                                               struct ht_gradient_sums *out);
+HT_ERR ht_gradient_sums_create(const struct ht_grid *grid, const struct ht_equations *eq,
+                               unsigned coefficients, int64_t shots, const char *mark,
+                               struct ht_gradient_sums *out);
 void ht_gradient_sums_destroy(struct ht_gradient_sums *sums);
 /* Writes what has been added, whole by rename. Collective. */
-HT_CHECKED enum ht_err ht_gradient_sums_save(struct ht_gradient_sums *sums, const char *path);
+HT_ERR ht_gradient_sums_save(struct ht_gradient_sums *sums, const char *path);
 /* Takes up what is there, written by any number of ranks: done 0 where there is nothing, or sums of
  * another mark or of other shots. A damaged file is refused. Collective. */
-HT_CHECKED enum ht_err ht_gradient_sums_resume(struct ht_gradient_sums *sums, const char *path);
+HT_ERR ht_gradient_sums_resume(struct ht_gradient_sums *sums, const char *path);
 /* For struct ht_medium_gradient; data: the sums; coefficient -1: the illumination. */
 ht_medium_gradient_read ht_gradient_sums_read;
 
@@ -41,7 +40,5 @@ ht_medium_gradient_read ht_gradient_sums_read;
  * with the attributes system, input (the mark), cells, lower, spacing (of the grid) and, where
  * there is a model file, model_axes, model_origin and model_spacing, from the file's fastest axis
  * on. Collective. */
-HT_CHECKED enum ht_err ht_gradient_write(struct ht_gradient_sums *sums,
-                                         const struct ht_params *params,
-                                         struct ht_medium_gradient *gradient, bool nodes,
-                                         const char *path);
+HT_ERR ht_gradient_write(struct ht_gradient_sums *sums, const struct ht_params *params,
+                         struct ht_medium_gradient *gradient, bool nodes, const char *path);

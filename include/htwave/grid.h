@@ -156,8 +156,8 @@ bool ht_layers_any(const struct ht_grid *grid);
 /* Sets grid->layer from absorbing.cells or absorbing.width; sides: which absorb. The grid, until
  * then the user's box, grows by layers outside of it; inside of it those are refused that are
  * thicker than half of their axis, or fill it. */
-HT_CHECKED enum ht_err ht_layers_place(const struct ht_params *params, const bool sides[3][2],
-                                       struct ht_grid *grid);
+HT_ERR ht_layers_place(const struct ht_params *params, const bool sides[3][2],
+                       struct ht_grid *grid);
 /* The key that their thickness comes from. */
 const char *ht_layers_key(const struct ht_params *params);
 /* The layers of a grid with some. speed: the largest along each axis, which absorbing.speed
@@ -240,8 +240,8 @@ void ht_window_shift(const struct ht_grid *grid, enum ht_subgrid from,
  * cannot count the ghosts. */
 struct ht_ghost_args;
 /* From nodes and sides along each axis: the numbers of ghosts. */
-HT_CHECKED enum ht_err ht_window_ghosts(const struct ht_grid *grid, const struct ht_window *window,
-                                        struct ht_ghost_args *out);
+HT_ERR ht_window_ghosts(const struct ht_grid *grid, const struct ht_window *window,
+                        struct ht_ghost_args *out);
 
 /* A point anywhere in the box by nodes of the primary grid: what reads a field there, and what
  * spreads a source over the nodes. Per axis the weights are those of the polynomial through the

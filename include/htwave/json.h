@@ -63,5 +63,5 @@ struct ht_facts {
 /* With the outermost object open. */
 struct ht_facts ht_facts_open(void);
 /* Closes the outermost object, writes one of the two to standard output and frees both. */
-HT_CHECKED enum ht_err ht_facts_print(struct ht_facts *facts, bool as_json);
+HT_ERR ht_facts_print(struct ht_facts *facts, bool as_json);
 void ht_facts_free(struct ht_facts *facts);

@@ -200,8 +200,8 @@ void ht_variant_list(const struct ht_spec *spec, struct ht_text *out);
 /* Shape on a device. HT_ERR_INPUT: the variant does not apply (the message names those that do) or
  * the cells exceed a group's limit (the message names the limit). HT_ERR_DEVICE: the device cannot
  * run the order, the precision or the variant. */
-HT_CHECKED enum ht_err ht_variant_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
-                                        const struct ht_device_info *info, struct ht_shape *out);
+HT_ERR ht_variant_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                        const struct ht_device_info *info, struct ht_shape *out);
 /* x3 planes of a group's march: the least multiple of the planes that it computes at a time, or its
  * last ones would be thrown away. */
 long ht_shape_march(const struct ht_shape *shape, long planes);
@@ -221,18 +221,17 @@ struct ht_cost ht_variant_cost(const struct ht_variant *variant, const struct ht
                                int kernel);
 
 /* The operator of a variant that has one; empty for others. */
-HT_CHECKED enum ht_err ht_operator_make(const struct ht_variant *variant,
-                                        const struct ht_spec *spec, const struct ht_shape *shape,
-                                        struct ht_operator *out);
+HT_ERR ht_operator_make(const struct ht_variant *variant, const struct ht_spec *spec,
+                        const struct ht_shape *shape, struct ht_operator *out);
 void ht_operator_free(struct ht_operator *op);
-HT_CHECKED enum ht_err ht_kernel_text(const struct ht_variant *variant, const struct ht_spec *spec,
-                                      const struct ht_shape *shape, struct ht_text *out);
+HT_ERR ht_kernel_text(const struct ht_variant *variant, const struct ht_spec *spec,
+                      const struct ht_shape *shape, struct ht_text *out);
 
 /* A tool (htwave/tool.h). */
 struct ht_tool;
-HT_CHECKED enum ht_err ht_step_create(struct ht_device *device, const struct ht_variant *variant,
-                                      const struct ht_spec *spec, const struct ht_shape *shape,
-                                      struct ht_tool **out);
+HT_ERR ht_step_create(struct ht_device *device, const struct ht_variant *variant,
+                      const struct ht_spec *spec, const struct ht_shape *shape,
+                      struct ht_tool **out);
 
 /* Buffers of a half step. src, dst: coefficients per field (NULL if the grid does not store the
  * field). poly: interpolants of the fields that the source grid stores, without gaps, for
@@ -250,9 +249,8 @@ struct ht_step_buffers {
 enum ht_step_part { HT_PART_INTERIOR, HT_PART_BOUNDARY };
 /* Enqueues the half step for the targets [args->begin, args->end). With args->march 0 the function
  * chooses the march. The ghosts of the sources must have been filled. */
-HT_CHECKED enum ht_err ht_step_launch(struct ht_tool *step, enum ht_step_part part,
-                                      const struct ht_step_args *args,
-                                      const struct ht_step_buffers *buffers);
+HT_ERR ht_step_launch(struct ht_tool *step, enum ht_step_part part, const struct ht_step_args *args,
+                      const struct ht_step_buffers *buffers);
 
 /* The device's limits: copy bandwidth (bytes read + written per second) and fused multiply-adds per
  * second in the precision asked for. Measured, and kept in its cache; anew: not taken from there.
@@ -260,5 +258,4 @@ HT_CHECKED enum ht_err ht_step_launch(struct ht_tool *step, enum ht_step_part pa
 struct ht_limits {
     double bytes_per_s, fma_per_s;
 };
-HT_CHECKED enum ht_err ht_limits_measure(struct ht_device *device, bool fp64, bool anew,
-                                         struct ht_limits *out);
+HT_ERR ht_limits_measure(struct ht_device *device, bool fp64, bool anew, struct ht_limits *out);

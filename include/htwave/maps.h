@@ -23,15 +23,15 @@ struct ht_field_map {
 };
 /* Group n of the input, from 0, by a variant's kernels (NULL: not known); refuses what the grid or
  * the scheme has not. */
-HT_CHECKED enum ht_err ht_map_find(const struct ht_plan *plan, const struct ht_variant *variant,
-                                   bool fp64, int n, struct ht_field_map *out);
+HT_ERR ht_map_find(const struct ht_plan *plan, const struct ht_variant *variant, bool fp64, int n,
+                   struct ht_field_map *out);
 /* Of all groups, which are right: on the device, or in files, for which no variant counts. */
 int64_t ht_maps_bytes(const struct ht_plan *plan, const struct ht_variant *variant, bool fp64,
                       bool written);
 /* Compiles what steps need that keep one of the maps themselves. */
-HT_CHECKED enum ht_err ht_maps_compile(const struct ht_plan *plan, const struct ht_tuning *tuning,
-                                       struct ht_kernels *kernels);
+HT_ERR ht_maps_compile(const struct ht_plan *plan, const struct ht_tuning *tuning,
+                       struct ht_kernels *kernels);
 /* map_NAME.h5 and pictures of its datasets; slots: [slot][own node], which become what datasets
  * hold. Collective. */
-HT_CHECKED enum ht_err ht_map_write(const struct ht_plan *plan, const struct ht_field_map *map,
-                                    int64_t samples, double time, double *slots);
+HT_ERR ht_map_write(const struct ht_plan *plan, const struct ht_field_map *map, int64_t samples,
+                    double time, double *slots);

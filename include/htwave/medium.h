@@ -37,33 +37,32 @@ struct ht_medium {
 /* Reads files and parses expressions: then `uniform` is known. A parameter that the system does not
  * have is refused. grid, eq and params must outlive the medium; grid->order need not be known yet.
  */
-HT_CHECKED enum ht_err ht_medium_read(const struct ht_params *params, const struct ht_equations *eq,
-                                      const struct ht_grid *grid, struct ht_medium **out);
+HT_ERR ht_medium_read(const struct ht_params *params, const struct ht_equations *eq,
+                      const struct ht_grid *grid, struct ht_medium **out);
 /* Chooses the degree and scans the grid once: every material is finite and, where the system says
  * so, positive over its whole cell. Errors name the key, the value found and the place. Sampled:
  * only some 2e6 nodes, spread evenly, for callers that need only a good guess of the speeds.
  * Collective where the grid is cut: each rank scans its own planes, and all get the same medium. A
  * rank that fails must enter ht_comm_agree. */
-HT_CHECKED enum ht_err ht_medium_scan(struct ht_medium *medium, bool sampled);
+HT_ERR ht_medium_scan(struct ht_medium *medium, bool sampled);
 void ht_medium_destroy(struct ht_medium *medium);
 
 /* Materials on x3 planes [first, last) of a grid (2-D, 1-D: plane 0):
  * out[material][a][node in those planes], nodes with x1 fastest. At primary nodes on a wall the
  * powers odd in the wall's normal are left out: the mirrored medium is even, so the wall condition
  * holds exactly. Planes of other ranks are allowed. medium: a struct ht_medium. */
-HT_CHECKED enum ht_err ht_medium_fill(const void *medium, enum ht_subgrid subgrid, int64_t first,
-                                      int64_t last, double *out);
+HT_ERR ht_medium_fill(const void *medium, enum ht_subgrid subgrid, int64_t first, int64_t last,
+                      double *out);
 /* All materials at x from the parameters there, checked. */
-HT_CHECKED enum ht_err ht_medium_point(const struct ht_medium *medium, const double x[3],
-                                       double material[HT_MAX_MATERIALS]);
+HT_ERR ht_medium_point(const struct ht_medium *medium, const double x[3],
+                       double material[HT_MAX_MATERIALS]);
 /* The largest signal speed over the axes at x. */
-HT_CHECKED enum ht_err ht_medium_speed(const struct ht_medium *medium, const double x[3],
-                                       double *speed);
+HT_ERR ht_medium_speed(const struct ht_medium *medium, const double x[3], double *speed);
 /* The value at x of one user parameter (such as "c"), of a material ("K", "1/rho"), or of the speed
  * by its name, such as "c" where K was given: for pictures. Files are linear between samples here.
  * HT_ERR_INPUT when the name is unknown. */
-HT_CHECKED enum ht_err ht_medium_parameter(const struct ht_medium *medium, const char *name,
-                                           const double x[3], double *value);
+HT_ERR ht_medium_parameter(const struct ht_medium *medium, const char *name, const double x[3],
+                           double *value);
 /* The rule of a system's parameter that a value breaks, "positive and finite"; NULL: none. */
 const char *ht_medium_forbids(const struct ht_system *system, const char *name, double value);
 /* Whether one of these parameters decides a material. */
@@ -83,8 +82,7 @@ bool ht_medium_covers(const struct ht_medium *medium, int parameter, struct ht_c
 /* ---- slip.c ---- */
 /* A flat face normal to an axis between fluid, a material that may be 0 and is, and solid: where
  * one is found on some lines along the axis, *at is the lowest one's place. */
-HT_CHECKED enum ht_err ht_medium_slip(const struct ht_medium *medium, int axis, bool *found,
-                                      double *at);
+HT_ERR ht_medium_slip(const struct ht_medium *medium, int axis, bool *found, double *at);
 
 /* ---- samples.c, samples_read.c: values on a regular grid, from a file or in memory ---- */
 struct ht_samples {
@@ -98,16 +96,15 @@ struct ht_samples {
  * size must match the shape exactly; the others know their shape, which 0 takes (and another one
  * refuses), SEG-Y its spacing, too. memory: values in place of a file's, of the given shape; or
  * NULL. Values are multiplied by scale and must be finite. */
-HT_CHECKED enum ht_err ht_samples_read(const struct ht_params *params, const char *path,
-                                       const char *dataset, const double *memory,
-                                       struct ht_samples **out);
+HT_ERR ht_samples_read(const struct ht_params *params, const char *path, const char *dataset,
+                       const double *memory, struct ht_samples **out);
 /* The values as they are in the file, which *out gets; medium.shape, spacing and axes become the
  * file's. */
-HT_CHECKED enum ht_err ht_samples_load(struct ht_params *params, const char *path,
-                                       const char *dataset, double **out);
+HT_ERR ht_samples_load(struct ht_params *params, const char *path, const char *dataset,
+                       double **out);
 /* Values with x1 fastest into the order of the file. */
-HT_CHECKED enum ht_err ht_samples_unplace(const struct ht_params *params, const int64_t shape[3],
-                                          const double *values, double *out);
+HT_ERR ht_samples_unplace(const struct ht_params *params, const int64_t shape[3],
+                          const double *values, double *out);
 void ht_samples_destroy(struct ht_samples *samples);
 /* Polynomial about x with scaled coefficients over jets (total or tensor), of the largest power of
  * each axis in jets, or less where there are fewer samples (src/model/samples.c). */
@@ -137,8 +134,8 @@ enum { HT_FIT_REACH = 4 };
 enum ht_fit_kind ht_frame_kind(const struct ht_medium *medium, enum ht_fit_kind kind);
 /* pair: coefficients apart, but for kind point; NULL: the form of second order, with K as
  * coefficient 0 and b_k as 1 + k. The medium must outlive the frame. */
-HT_CHECKED enum ht_err ht_frame_create(const struct ht_medium *medium, const struct ht_pair *pair,
-                                       enum ht_fit_kind kind, struct ht_frame **out);
+HT_ERR ht_frame_create(const struct ht_medium *medium, const struct ht_pair *pair,
+                       enum ht_fit_kind kind, struct ht_frame **out);
 void ht_frame_destroy(struct ht_frame *frame); /* NULL allowed */
 /* Of the fills that were counted. */
 struct ht_fit_counts {
@@ -153,14 +150,14 @@ bool ht_frame_keeps(const struct ht_frame *frame);
 /* Whether the next fills are counted; at first those of the form of second order are. */
 void ht_frame_count(struct ht_frame *frame, bool count);
 /* Makes the counts those of all ranks, the place that of the lowest rank with a cut. Collective. */
-HT_CHECKED enum ht_err ht_frame_share_counts(struct ht_frame *frame, struct ht_comm *comm);
+HT_ERR ht_frame_share_counts(struct ht_frame *frame, struct ht_comm *comm);
 /* out: a coefficient for the primary nodes of x3 planes [first, last) (2-D, 1-D: plane 0), x1
  * fastest, whatever the rank, threads and other calls. Points behind the periodic seam or a wall
  * are of the medium's image, those in absorbing layers of the nearest point outside. Averages along
  * x3 begin anew with each call, from some ten planes more: fill many planes at once. Memory beyond
  * out: for each thread and mean some 9 h/s planes of its rows, s the size of boxes along x3. */
-HT_CHECKED enum ht_err ht_frame_fill(struct ht_frame *frame, int coefficient, int64_t first,
-                                     int64_t last, double *out);
+HT_ERR ht_frame_fill(struct ht_frame *frame, int coefficient, int64_t first, int64_t last,
+                     double *out);
 
 /* ---- fit_gradient.c: gradients by what the medium is fitted from ----
  * From the gradient by coefficients where ht_frame_fill gives them, those of a pair or, of the form
@@ -192,10 +189,9 @@ struct ht_medium_gradient {
  * for its frame. whole: gradients are read in absorbing layers, too, where the medium is that of
  * the nearest point outside. Else samples that points on an inner face or in a layer depend on are
  * held, and numbers are refused where sides absorb. */
-HT_CHECKED enum ht_err ht_medium_gradient_create(const struct ht_medium *medium,
-                                                 const struct ht_pair *pair, enum ht_fit_kind kind,
-                                                 const struct ht_names *names, const char *key,
-                                                 bool whole, struct ht_medium_gradient **out);
+HT_ERR ht_medium_gradient_create(const struct ht_medium *medium, const struct ht_pair *pair,
+                                 enum ht_fit_kind kind, const struct ht_names *names,
+                                 const char *key, bool whole, struct ht_medium_gradient **out);
 void ht_medium_gradient_destroy(struct ht_medium_gradient *gradient); /* NULL allowed */
 /* The gradient by a coefficient, in the form of second order by 1/K (0) or b_k (1 + k), on own x3
  * planes [first, last), every plane once, from below, of several coefficients in turn; any rank:
@@ -209,20 +205,18 @@ typedef enum ht_err ht_medium_gradient_read(void *data, int coefficient, int64_t
 void ht_medium_gradient_spread(const struct ht_medium_gradient *gradient, const double x[3],
                                double by, double *out);
 /* Sets the values, whose bits do not depend on ranks and threads. Collective. */
-HT_CHECKED enum ht_err ht_medium_gradient_find(struct ht_medium_gradient *gradient,
-                                               ht_medium_gradient_read *read, void *data);
+HT_ERR ht_medium_gradient_find(struct ht_medium_gradient *gradient, ht_medium_gradient_read *read,
+                               void *data);
 /* out: what is given at the nodes, such as their illumination, read as such a coefficient, on the
  * samples of a wanted parameter: each gets its part of the cell about a node. Collective. */
-HT_CHECKED enum ht_err ht_medium_gradient_share(const struct ht_medium_gradient *gradient,
-                                                int wanted, int coefficient,
-                                                ht_medium_gradient_read *read, void *data,
-                                                double *out);
+HT_ERR ht_medium_gradient_share(const struct ht_medium_gradient *gradient, int wanted,
+                                int coefficient, ht_medium_gradient_read *read, void *data,
+                                double *out);
 /* Values that are found from here on are multiplied by those of a file in the format of the
  * medium's; dataset of HDF5, "": medium.dataset, or "mask". Another shape is refused, with the
  * option `key`. */
-HT_CHECKED enum ht_err ht_medium_gradient_mask(struct ht_medium_gradient *gradient,
-                                               const char *path, const char *dataset,
-                                               const char *key);
+HT_ERR ht_medium_gradient_mask(struct ht_medium_gradient *gradient, const char *path,
+                               const char *dataset, const char *key);
 
 /* Initial data and exact solutions: node coefficients to full order at any time for which the
  * solution is known. */
@@ -245,8 +239,8 @@ struct ht_solution {
 
 /* Checks initial.* against system, walls and medium (a standing mode must suit the walls, plane
  * waves need periodic sides, ...). The arguments must outlive the solution. */
-HT_CHECKED enum ht_err ht_solution_create(const struct ht_params *params,
-                                          const struct ht_medium *medium, struct ht_solution **out);
+HT_ERR ht_solution_create(const struct ht_params *params, const struct ht_medium *medium,
+                          struct ht_solution **out);
 void ht_solution_destroy(struct ht_solution *solution);
 
 static inline bool ht_solution_occurs(const struct ht_solution *solution, int field) {
@@ -256,5 +250,5 @@ static inline bool ht_solution_occurs(const struct ht_solution *solution, int fi
 /* Coefficients of all fields on x3 planes [first, last) of a grid at a time:
  * out[field][i][node in those planes], i as in ht_grid_coefs, nodes with x1 fastest. time must be 0
  * unless exact, 0 or less at rest. */
-HT_CHECKED enum ht_err ht_solution_fill(const struct ht_solution *solution, enum ht_subgrid subgrid,
-                                        double time, int64_t first, int64_t last, double *out);
+HT_ERR ht_solution_fill(const struct ht_solution *solution, enum ht_subgrid subgrid, double time,
+                        int64_t first, int64_t last, double *out);

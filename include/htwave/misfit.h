@@ -15,10 +15,9 @@ struct ht_misfit {
 };
 /* r[trace][sample] = d chi/d p; adds to *sum. A silent trace counts nothing: its r is 0. Sums do
  * not depend on the number of threads. */
-HT_CHECKED enum ht_err ht_misfit_add(enum ht_misfit_type type, const struct ht_misfit_of *of,
-                                     double *r, struct ht_misfit *sum);
+HT_ERR ht_misfit_add(enum ht_misfit_type type, const struct ht_misfit_of *of, double *r,
+                     struct ht_misfit *sum);
 /* The same of all groups, each [group][reading][receiver][sample]; weight NULL: 1. */
-HT_CHECKED enum ht_err ht_misfit_groups(enum ht_misfit_type type,
-                                        const struct ht_receivers *receivers, double *const *p,
-                                        double *const *d, double *const *weight, double *const *r,
-                                        struct ht_misfit *sum);
+HT_ERR ht_misfit_groups(enum ht_misfit_type type, const struct ht_receivers *receivers,
+                        double *const *p, double *const *d, double *const *weight, double *const *r,
+                        struct ht_misfit *sum);

@@ -33,7 +33,7 @@ struct ht_jets {
 };
 /* All a_k <= degree; a1 fastest: the order of a node's coefficients. total: all |a| <= degree; a1
  * slowest, a_dims fastest, as of media. */
-HT_CHECKED enum ht_err ht_jets_make(int dims, int degree, bool total, struct ht_jets **out);
+HT_ERR ht_jets_make(int dims, int degree, bool total, struct ht_jets **out);
 void ht_jets_destroy(struct ht_jets *jets);
 /* out must not overlap a or b. */
 void ht_jet_multiply(const struct ht_jets *jets, const double *a, const double *b, double *out);
@@ -45,20 +45,20 @@ void ht_jet_reciprocal(const struct ht_jets *jets, const double *a, double *out)
  * ht_expr_word. min, max, abs and step are differentiated on the side the point lies on. */
 struct ht_expr;
 /* The message of a syntax error names the column and what was expected. */
-HT_CHECKED enum ht_err ht_expr_parse(const char *text, struct ht_expr **out);
+HT_ERR ht_expr_parse(const char *text, struct ht_expr **out);
 void ht_expr_destroy(struct ht_expr *expr);
 /* The jet of the expression at x with cell sizes h (scaled derivatives), jets->count values.
  * Not-finite results are returned, not refused. */
-HT_CHECKED enum ht_err ht_expr_jet(const struct ht_expr *expr, const struct ht_jets *jets,
-                                   const double x[3], const double h[3], double *out);
+HT_ERR ht_expr_jet(const struct ht_expr *expr, const struct ht_jets *jets, const double x[3],
+                   const double h[3], double *out);
 /* The value alone. branches (or NULL): a hash of the sides that step, abs, min and max took is
  * added to it. Equal hashes at two points mean that no jump and no kink was passed an odd number of
  * times between them. */
 double ht_expr_value(const struct ht_expr *expr, const double x[3], uint64_t *branches);
 /* out[i]: the value at x1[i], x[1], x[2], bit by bit that of ht_expr_value. What does not depend on
  * x1 is computed once. */
-HT_CHECKED enum ht_err ht_expr_line(const struct ht_expr *expr, int64_t count, const double *x1,
-                                    const double x[3], double *out);
+HT_ERR ht_expr_line(const struct ht_expr *expr, int64_t count, const double *x1, const double x[3],
+                    double *out);
 /* Whether the expression depends on x1 (axis 0), x2 (1), x3 (2). */
 bool ht_expr_uses(const struct ht_expr *expr, int axis);
 /* False where step, abs, min or max of an operand that depends on a coordinate may make a jump or a
@@ -110,8 +110,8 @@ void ht_lagrange_slopes(int count, double at, double *weight);
  * levels - 1, is the sum of these data times weight[level][derivative]. Fails where they do not fix
  * a polynomial of degree levels * derivatives - 1. */
 enum { HT_BIRKHOFF_MOST = 24 }; /* data */
-HT_CHECKED enum ht_err ht_birkhoff_weights(int levels, int derivatives, const int *derivative,
-                                           double at, double *weight);
+HT_ERR ht_birkhoff_weights(int levels, int derivatives, const int *derivative, double at,
+                           double *weight);
 
 /* Legendre's polynomials of degrees below count at x. */
 void ht_legendre(int count, double x, double *out);

@@ -14,9 +14,8 @@ struct ht_observed {
  * SEG-Y, which has these traces in their order (htwave/sampler.h), or those of several shots, told
  * apart by their numbers. Refuses what is not of these receivers and samples, has values that are
  * not finite, or is 0; weights likewise. By one rank; end *out also after a failure. */
-HT_CHECKED enum ht_err ht_observed_read(const struct ht_plan *plan, int shot,
-                                        const struct ht_receivers *receivers, const char *key,
-                                        const char *path, struct ht_observed *out);
+HT_ERR ht_observed_read(const struct ht_plan *plan, int shot, const struct ht_receivers *receivers,
+                        const char *key, const char *path, struct ht_observed *out);
 /* HT_ENDED(ht_observed_end) struct ht_observed observed = {0} */
 static inline void ht_observed_end(struct ht_observed *observed) {
     ht_pool_free(&observed->pool);

@@ -42,7 +42,7 @@ struct ht_picture {
     bool layered; /* hatched but for a box: absorbing layers around it */
     struct ht_outline inner;
 };
-HT_CHECKED enum ht_err ht_picture_write(const struct ht_picture *picture, const char *path);
+HT_ERR ht_picture_write(const struct ht_picture *picture, const char *path);
 /* The version of cairo; NULL: this program was built without it, and the function above fails. */
 const char *ht_picture_cairo(void);
 
@@ -61,35 +61,31 @@ bool ht_output_draws(const struct ht_params *params);
 double ht_output_drawn_every(const struct ht_params *params);
 /* What ht_output_create refuses before it writes. stored: bit per field that the primary grid
  * stores, 0: all. */
-HT_CHECKED enum ht_err ht_output_check(const struct ht_params *params,
-                                       const struct ht_medium *medium, unsigned stored);
+HT_ERR ht_output_check(const struct ht_params *params, const struct ht_medium *medium,
+                       unsigned stored);
 /* Refuses an output.directory that cannot be made or written, or in which another run writes now;
  * for one rank. */
-HT_CHECKED enum ht_err ht_output_idle(const struct ht_params *params);
+HT_ERR ht_output_idle(const struct ht_params *params);
 /* Checks as above, makes output.directory and locks it until ht_output_destroy, moves outputs of an
  * earlier run and writes the resolved input (rules in src/io/output.c). params and medium, with its
  * equations and grid, must outlive the output. Collective. */
-HT_CHECKED enum ht_err ht_output_create(const struct ht_params *params,
-                                        const struct ht_medium *medium, unsigned stored,
-                                        struct ht_output **out);
+HT_ERR ht_output_create(const struct ht_params *params, const struct ht_medium *medium,
+                        unsigned stored, struct ht_output **out);
 /* Of traces alone, in a file; they get the mark as attribute "input" at the end. Texts must outlive
  * the output. */
-HT_CHECKED enum ht_err ht_output_create_traces(const struct ht_params *params,
-                                               const struct ht_medium *medium, const char *path,
-                                               double mark, struct ht_output **out);
+HT_ERR ht_output_create_traces(const struct ht_params *params, const struct ht_medium *medium,
+                               const char *path, double mark, struct ht_output **out);
 void ht_output_destroy(struct ht_output *output); /* writes nothing */
 HT_ENDS(ht_output)
 /* For one rank: the directory of a survey is locked until ht_lock_release; unless the call goes on
  * with one, outputs there are moved as by ht_output_create, and the input is written. */
-HT_CHECKED enum ht_err ht_output_survey(const struct ht_params *params, bool goes_on,
-                                        struct ht_lock *lock);
+HT_ERR ht_output_survey(const struct ht_params *params, bool goes_on, struct ht_lock *lock);
 /* The walk (htwave/archive.h) into checkpoint.h5; the file before becomes checkpoint-1.h5.
  * Collective. */
-HT_CHECKED enum ht_err ht_output_checkpoint(struct ht_output *output, ht_archive_walk *walk,
-                                            void *context);
+HT_ERR ht_output_checkpoint(struct ht_output *output, ht_archive_walk *walk, void *context);
 /* What the output knows of its files but traces.h5. Of a run that goes on, files of later steps are
  * removed. */
-HT_CHECKED enum ht_err ht_output_archive(struct ht_output *output, struct ht_archive *archive);
+HT_ERR ht_output_archive(struct ht_output *output, struct ht_archive *archive);
 
 /* Snapshots state where and when the values of staggered fields are: attributes offset_FIELD, from
  * the nodes, and time_FIELD. */
@@ -97,32 +93,29 @@ void ht_output_stagger(struct ht_output *output, const struct ht_pair *pair, dou
 
 /* nodal[field] = values on this rank's planes of the primary grid, [own planes][n2][n1]; coefs,
  * when output.coefficients is set, [field][i][own node], else NULL. Collective. */
-HT_CHECKED enum ht_err ht_output_snapshot(struct ht_output *output, double time, int64_t step,
-                                          const double *const *nodal, const double *coefs);
+HT_ERR ht_output_snapshot(struct ht_output *output, double time, int64_t step,
+                          const double *const *nodal, const double *coefs);
 /* Sources and receivers for the pictures of a run whose output.picture.marks asks for them; either
  * may be NULL. */
-HT_CHECKED enum ht_err ht_output_mark(struct ht_output *output, const struct ht_shots *shots,
-                                      const struct ht_receivers *receivers);
+HT_ERR ht_output_mark(struct ht_output *output, const struct ht_shots *shots,
+                      const struct ht_receivers *receivers);
 /* wave_NNNN.png of each slice, unless the run draws none; nodal as above. Collective. */
-HT_CHECKED enum ht_err ht_output_picture(struct ht_output *output, double time,
-                                         const double *const *nodal);
+HT_ERR ht_output_picture(struct ht_output *output, double time, const double *const *nodal);
 /* Refuses formats of output.traces that cannot hold these traces; receivers:
  * NULL: there are none. */
-HT_CHECKED enum ht_err ht_output_check_traces(const struct ht_params *params,
-                                              const struct ht_receivers *receivers);
+HT_ERR ht_output_check_traces(const struct ht_params *params, const struct ht_receivers *receivers);
 /* Bytes of a value in traces.h5 and the formats of output.traces, of texts about. */
 int ht_output_trace_bytes(const struct ht_params *params);
 /* By rank 0 alone: begins traces.h5; adds samples [first, last) of a group,
  * data[reading][receiver][sample], which follow those before; ends it and writes the formats of
  * output.traces; how: "end", "interrupted", "not finite" or "failed". Without the last traces.h5
  * says "killed" and has the samples so far. The plan must outlive the output. */
-HT_CHECKED enum ht_err ht_output_traces_begin(struct ht_output *output, const struct ht_plan *plan);
-HT_CHECKED enum ht_err ht_output_traces_add(struct ht_output *output, int group, int64_t first,
-                                            int64_t last, const double *data);
+HT_ERR ht_output_traces_begin(struct ht_output *output, const struct ht_plan *plan);
+HT_ERR ht_output_traces_add(struct ht_output *output, int group, int64_t first, int64_t last,
+                            const double *data);
 /* traces.h5 is on disk as far as the archive says, or gets its samples from the file there. */
-HT_CHECKED enum ht_err ht_output_traces_archive(struct ht_output *output,
-                                                struct ht_archive *archive);
-HT_CHECKED enum ht_err ht_output_traces_end(struct ht_output *output, const char *how, double time);
+HT_ERR ht_output_traces_archive(struct ht_output *output, struct ht_archive *archive);
+HT_ERR ht_output_traces_end(struct ht_output *output, const char *how, double time);
 /* The traces of all shots, of their traces.h5, in the formats of output.traces that take shots, one
  * file for each group and field, shots_GROUP_FIELD.sgy, in output.directory; params: of the input,
  * the plan's may be those of a shot. By rank 0 alone. */
@@ -130,19 +123,19 @@ struct ht_traced_shot {
     const struct ht_params *params; /* of the shot alone */
     const char *traces;             /* file */
 };
-HT_CHECKED enum ht_err ht_output_shots(const struct ht_plan *plan, const struct ht_params *params,
-                                       int count, const struct ht_traced_shot *shot);
+HT_ERR ht_output_shots(const struct ht_plan *plan, const struct ht_params *params, int count,
+                       const struct ht_traced_shot *shot);
 /* By its name: .sgy, .segy. */
 bool ht_is_segy(const char *path);
 /* Calls `take` with each trace's number and the places in its header, of its source and its
  * receiver, [2 dims]. */
-HT_CHECKED enum ht_err ht_segy_places(const struct ht_params *params, const char *path,
-                                      ht_file_row *take, void *context);
+HT_ERR ht_segy_places(const struct ht_params *params, const char *path, ht_file_row *take,
+                      void *context);
 /* A row of series.csv, where output.series asks for it; energy NaN: not known. By rank 0 alone. */
-HT_CHECKED enum ht_err ht_output_series(struct ht_output *output, double time, double energy,
-                                        const double *largest);
+HT_ERR ht_output_series(struct ht_output *output, double time, double energy,
+                        const double *largest);
 /* summary.json; json is that of rank 0, not looked at elsewhere. Collective. */
-HT_CHECKED enum ht_err ht_output_summary(struct ht_output *output, const char *json);
+HT_ERR ht_output_summary(struct ht_output *output, const char *json);
 /* The files that a run has left. */
 void ht_output_report(const struct ht_output *output, struct ht_facts *facts);
 
@@ -150,9 +143,9 @@ void ht_output_report(const struct ht_output *output, struct ht_facts *facts);
 /* The model of a run, in a directory that is made if missing: model.h5, the medium's parameters at
  * the nodes of the primary grid and the positions of sources and receivers (either may be NULL),
  * and a picture of each slice. For one rank. */
-HT_CHECKED enum ht_err ht_output_model(const struct ht_params *params,
-                                       const struct ht_medium *medium, const struct ht_shots *shots,
-                                       const struct ht_receivers *receivers, const char *directory);
+HT_ERR ht_output_model(const struct ht_params *params, const struct ht_medium *medium,
+                       const struct ht_shots *shots, const struct ht_receivers *receivers,
+                       const char *directory);
 
 /* ---- compare.c ---- */
 struct ht_difference {
@@ -167,4 +160,4 @@ struct ht_difference {
  * whose datasets are named "shot-001/NAME". A dataset that the other lacks
  * or that has another shape there is HT_ERR_DIFFERENT, but for signals of sources in traces, which
  * are compared where shapes agree. NaN differs from everything, infinitely. */
-HT_CHECKED enum ht_err ht_compare(const char *a, const char *b, struct ht_difference *out);
+HT_ERR ht_compare(const char *a, const char *b, struct ht_difference *out);

@@ -287,10 +287,10 @@ struct ht_params {
 
 /* Reads a libconfig file (path NULL: all defaults; with a line break: its text) and `key=value`
  * overrides, whose values follow libconfig syntax (bare words are strings). */
-HT_CHECKED enum ht_err ht_params_read(const char *path, int noverrides, char *const *overrides,
-                                      struct ht_params **out);
+HT_ERR ht_params_read(const char *path, int noverrides, char *const *overrides,
+                      struct ht_params **out);
 /* An override after that, of which ht_params_read's rules between keys are not checked again. */
-HT_CHECKED enum ht_err ht_params_set(struct ht_params *params, const char *text);
+HT_ERR ht_params_set(struct ht_params *params, const char *text);
 void ht_params_destroy(struct ht_params *params);
 HT_ENDS(ht_params)
 
@@ -305,8 +305,7 @@ enum ht_err ht_params_error(const struct ht_params *params, const char *key, con
 /* What to use instead of a key, or of its value (NULL: of any), that is gone; NULL: neither is. */
 const char *ht_params_gone(const char *key, const char *value);
 /* What a lower layer has recorded (HT_ERR_INPUT, HT_ERR_IO) is the rule that the key breaks. */
-HT_CHECKED enum ht_err ht_params_blame(const struct ht_params *params, const char *key,
-                                       enum ht_err err);
+HT_ERR ht_params_blame(const struct ht_params *params, const char *key, enum ht_err err);
 /* Set by the file or the command line, to something else than its default: so a resolved input,
  * which states every key, reads back as what it came from. */
 bool ht_params_is_set(const struct ht_params *params, const char *key);
@@ -316,9 +315,9 @@ int ht_params_entries(const struct ht_params *params, const char *key);
 /* What decides what is computed, "KEY = VALUE" lines: all keys but those of outputs (maps stay),
  * devices, ranks and time.end, and hashes of the files that are read, which takes some seconds per
  * GB. */
-HT_CHECKED enum ht_err ht_params_physics(const struct ht_params *params, struct ht_text *out);
+HT_ERR ht_params_physics(const struct ht_params *params, struct ht_text *out);
 /* A hash of that and the keys of outputs and time.end: what decides what is written. */
-HT_CHECKED enum ht_err ht_params_identity(const struct ht_params *params, char out[17]);
+HT_ERR ht_params_identity(const struct ht_params *params, char out[17]);
 /* Where a key, or one of a group such as "initial", was set, to whatever value; NULL: nowhere. */
 const struct ht_source *ht_params_gives(const struct ht_params *params, const char *key);
 /* Whether the run computes in double precision. */
@@ -344,16 +343,14 @@ int ht_params_receivers_find(const struct ht_params *params, const char *name);
 bool ht_fields_stored(unsigned stored, int field);
 /* The field of this name; refuses, naming the key, one that the equations do not have, or that is
  * not stored. */
-HT_CHECKED enum ht_err ht_fields_find(const struct ht_params *params, const struct ht_equations *eq,
-                                      unsigned stored, const char *key, const char *name,
-                                      int *field);
+HT_ERR ht_fields_find(const struct ht_params *params, const struct ht_equations *eq,
+                      unsigned stored, const char *key, const char *name, int *field);
 
 /* The unit of "length", "time", a field or a parameter of the medium; NULL: not given, or empty. */
 const char *ht_units_name(const struct ht_params *params, const char *quantity);
 
 /* A name relative to the folder of the input file. */
-HT_CHECKED enum ht_err ht_params_beside(const struct ht_params *params, const char *name,
-                                        char **out);
+HT_ERR ht_params_beside(const struct ht_params *params, const char *name, char **out);
 /* Files that the run reads, for index 0, 1, ..: false when there are no more. *key: the option that
  * names it, NULL for the input file itself. Paths in params are relative to the current directory
  * or absolute, wherever they were set. */
@@ -361,7 +358,7 @@ bool ht_params_reads(const struct ht_params *params, int index, const char **key
                      const char **path);
 
 /* The resolved input, which reads back to the same parameters in any directory. */
-HT_CHECKED enum ht_err ht_params_print(const struct ht_params *params, struct ht_text *out);
+HT_ERR ht_params_print(const struct ht_params *params, struct ht_text *out);
 
 /* ---- the option table ---- */
 struct ht_option {

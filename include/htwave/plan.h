@@ -38,15 +38,14 @@ struct ht_plan {
 };
 /* Makes all checks that need no device. params and comm must outlive the plan. Collective, and ends
  * in agreement. */
-HT_CHECKED enum ht_err ht_plan_create(const struct ht_params *params, struct ht_comm *comm,
-                                      struct ht_plan **out);
+HT_ERR ht_plan_create(const struct ht_params *params, struct ht_comm *comm, struct ht_plan **out);
 /* The sources and receivers become those of other parameters, which differ in nothing else and must
  * outlive the plan; steps, scheme and expected error stay. Nothing that was made of the old ones
  * may be left. After a failure the plan can only be destroyed or aimed again. Collective. */
-HT_CHECKED enum ht_err ht_plan_aim(struct ht_plan *plan, const struct ht_params *params);
+HT_ERR ht_plan_aim(struct ht_plan *plan, const struct ht_params *params);
 /* Sets plan->scale, which is 1 before, and multiplies the sources by it; once, before a start.
  * Warns of values that no file of the run can hold. Collective. */
-HT_CHECKED enum ht_err ht_plan_choose_scale(struct ht_plan *plan);
+HT_ERR ht_plan_choose_scale(struct ht_plan *plan);
 /* Fields into values of the state, or back. */
 void ht_plan_multiply(const struct ht_plan *plan, bool divide, int64_t count, double *values);
 /* A little less than the largest CFL number at which single precision is stable in kernels that sum
@@ -66,7 +65,7 @@ struct ht_quality_band {
     double frequency, mean;
     int group; /* of the input; 0: nothing attenuates, or there is no source */
 };
-HT_CHECKED enum ht_err ht_plan_quality(const struct ht_plan *plan, struct ht_quality_band *out);
+HT_ERR ht_plan_quality(const struct ht_plan *plan, struct ht_quality_band *out);
 /* What layers, of which there are some, reflect of waves of 10 points per wavelength, the worst of
  * them, in dB at 0, 30 and 60 degrees (docs/developers/absorbing.md). */
 void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]);
@@ -86,8 +85,7 @@ double ht_plan_layer_longest(const struct ht_plan *plan, double part);
 struct ht_shot_bytes {
     int64_t device, host;
 };
-HT_CHECKED enum ht_err ht_plan_shot_bytes(const struct ht_plan *plan, bool fp64,
-                                          struct ht_shot_bytes *out);
+HT_ERR ht_plan_shot_bytes(const struct ht_plan *plan, bool fp64, struct ht_shot_bytes *out);
 void ht_plan_destroy(struct ht_plan *plan);
 HT_ENDS(ht_plan)
 
@@ -114,8 +112,8 @@ struct ht_resolution {
 
 /* The grid with the fewest updates whose error after so many wavelengths is at most `error`
  * (docs/performance.md, How a wavelength is counted); of finite differences the step, too. */
-HT_CHECKED enum ht_err ht_resolution_find(const struct ht_carrier *carrier, double wavelengths,
-                                          double error, struct ht_resolution *out);
+HT_ERR ht_resolution_find(const struct ht_carrier *carrier, double wavelengths, double error,
+                          struct ht_resolution *out);
 /* What rounding adds: the model of src/plan/expect.c and, of finite differences, fd_plan.c; the
  * likely value times the root of the bracket above it. */
 double ht_resolution_rounding(const struct ht_carrier *carrier, bool fp64,

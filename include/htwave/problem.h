@@ -137,9 +137,8 @@ struct ht_duhamel;
 
 void ht_pair_faces_destroy(struct ht_pair_faces *faces); /* NULL allowed */
 /* Couplings of the test medium of a part of a problem, of the groups that have some there. */
-HT_CHECKED enum ht_err ht_pair_faces_test(const struct ht_problem *part,
-                                          const struct ht_pair_faces *whole,
-                                          struct ht_pair_faces **out);
+HT_ERR ht_pair_faces_test(const struct ht_problem *part, const struct ht_pair_faces *whole,
+                          struct ht_pair_faces **out);
 /* The part of the grid's points where a group of fields may be coupled; more than a third: it is
  * not. */
 double ht_pair_faces_share(const struct ht_pair_faces *faces, int group);
@@ -208,14 +207,13 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem, const struct ht
  * and at most the largest sum of magnitudes of a row of the operator. Afterwards the counts of
  * `frame`, which problem->fd fills from (NULL: it does not), are those of all ranks, and later
  * fills are not counted. Collective; the same on any number of ranks. */
-HT_CHECKED enum ht_err ht_fd_bound(const struct ht_problem *problem, struct ht_frame *frame,
-                                   double *most);
+HT_ERR ht_fd_bound(const struct ht_problem *problem, struct ht_frame *frame, double *most);
 /* The same of the staggered form of a first-order system. problem->fd.fill gives the coefficients
  * of `pair`, `what` their number, half a spacing up along the axes of their parity; NULL:
  * problem->uniform. Exact in uniform media, but on odd periodic axes. range: of each coefficient,
  * those of losses, too, what fill gives: least, most. */
-HT_CHECKED enum ht_err ht_pair_bound(const struct ht_problem *problem, const struct ht_pair *pair,
-                                     double (*range)[2], double *most);
+HT_ERR ht_pair_bound(const struct ht_problem *problem, const struct ht_pair *pair,
+                     double (*range)[2], double *most);
 /* The kind of medium that kernels are compiled for. A problem's own law is that of its medium; a
  * region may have a simpler one, where its medium is. */
 struct ht_law {

@@ -71,8 +71,7 @@ enum { HT_MAX_OBSERVERS = 16 };
 /* Takes the plan's remaining steps. Observers look in the order of the list. A signal to any rank,
  * where the command watches for signals, ends the run with the last look and HT_OK: see
  * run->interrupted. Collective; a rank that fails must enter ht_comm_agree. */
-HT_CHECKED enum ht_err ht_run_execute(struct ht_run *run, int count,
-                                      const struct ht_observer *observer);
+HT_ERR ht_run_execute(struct ht_run *run, int count, const struct ht_observer *observer);
 /* Of the walk over a run, its stepper and observers: */
 struct ht_run_parts {
     struct ht_run *run;
@@ -84,7 +83,7 @@ ht_archive_walk ht_run_archive;
 enum { HT_STEPPED = 256 };
 void ht_run_stepped(const struct ht_plan *plan, char out[HT_STEPPED]);
 /* No observer looks. */
-HT_CHECKED enum ht_err ht_run_advance(struct ht_run *run, int64_t steps);
+HT_ERR ht_run_advance(struct ht_run *run, int64_t steps);
 
 /* Exactly the end after the last step. */
 double ht_run_time(const struct ht_run *run);

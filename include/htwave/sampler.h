@@ -40,15 +40,13 @@ struct ht_resampled {
     double from, apart; /* steps: the time of level `low`, between levels */
     const double *weight;
 };
-HT_CHECKED enum ht_err ht_resampler_weights(struct ht_resampler *resampler, double at,
-                                            int64_t first, int64_t reached,
-                                            struct ht_resampled *out);
+HT_ERR ht_resampler_weights(struct ht_resampler *resampler, double at, int64_t first,
+                            int64_t reached, struct ht_resampled *out);
 
 /* The same for the integral of a trace without derivatives between two times, in steps, of one step
  * at most. Ready where a time a moment after the later one is. */
-HT_CHECKED enum ht_err ht_resampler_integral(struct ht_resampler *resampler, double from, double to,
-                                             int64_t first, int64_t reached,
-                                             struct ht_resampled *out);
+HT_ERR ht_resampler_integral(struct ht_resampler *resampler, double from, double to, int64_t first,
+                             int64_t reached, struct ht_resampled *out);
 
 /* Samples where all steps are taken, `whole`, in place of those by weights: at
  * `at` + j `every`, in steps, of traces whose values at step n begin at value[n width], or of their
@@ -63,22 +61,22 @@ struct ht_whole {
     bool between; /* values are those of half a step earlier, of what begins with 0 */
 };
 /* out[trace][sample] */
-HT_CHECKED enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces, double *out);
+HT_ERR ht_resample_whole(const struct ht_whole *of, int64_t traces, double *out);
 /* Its transpose: value[n width + trace] += what data[trace][sample] gives. */
-HT_CHECKED enum ht_err ht_resample_whole_transposed(const struct ht_whole *of, int64_t traces,
-                                                    const double *data, double *value);
+HT_ERR ht_resample_whole_transposed(const struct ht_whole *of, int64_t traces, const double *data,
+                                    double *value);
 /* Of samples [first, first + count) of a reading; without values, width and steps. */
 struct ht_whole ht_whole_of(const struct ht_receivers *receivers,
                             const struct ht_receiver_group *group, const struct ht_reading *reading,
                             int64_t first, int64_t count);
 /* The way back, of a signal: from its values f at times `apart` steps apart, from 0 on, those at
  * steps 0 .. count - 1, or half a step later, that make one term in time emit it. */
-HT_CHECKED enum ht_err ht_transform_signal(int64_t values, double apart, const double *f,
-                                           bool later, int64_t count, double *out);
+HT_ERR ht_transform_signal(int64_t values, double apart, const double *f, bool later, int64_t count,
+                           double *out);
 /* The signal's derivative of an order, or itself, for steps of one term whose traces have their
  * dispersion removed, at them or half a step later: out[step] to be freed, 0 afterwards. */
-HT_CHECKED enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, double dt,
-                                         bool later, int64_t *count, double **out);
+HT_ERR ht_fd_undispersed(const struct ht_shot *shot, int order, double dt, bool later,
+                         int64_t *count, double **out);
 
 /* What the receivers of a run read from its state: of each trace and step the value, and what else
  * ht_resampling_of says. Traces are numbered group by group, reading by reading, receiver by
@@ -89,15 +87,14 @@ HT_CHECKED enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, 
 struct ht_sampler;
 /* For a plan with receivers whose stepper holds the state of step 0, from which the first sample
  * is. Destroy it before the stepper. Collective. */
-HT_CHECKED enum ht_err ht_sampler_create(const struct ht_plan *plan, struct ht_stepper *stepper,
-                                         struct ht_sampler **out);
+HT_ERR ht_sampler_create(const struct ht_plan *plan, struct ht_stepper *stepper,
+                         struct ht_sampler **out);
 void ht_sampler_destroy(struct ht_sampler *sampler); /* NULL allowed */
 /* Most samples that it holds: collect them at least so often. */
 int64_t ht_sampler_period(const struct ht_sampler *sampler);
 /* values[step][level][trace][derivative] of all samples since the last call; NULL: this rank does
  * not need them. *steps: their number. Collective. */
-HT_CHECKED enum ht_err ht_sampler_collect(struct ht_sampler *sampler, int64_t *steps,
-                                          double *values);
+HT_ERR ht_sampler_collect(struct ht_sampler *sampler, int64_t *steps, double *values);
 /* Device seconds of its kernels, without reads. */
 double ht_sampler_seconds(const struct ht_sampler *sampler);
 /* Bytes that it takes on the device, at most. */
@@ -109,7 +106,5 @@ int64_t ht_sampler_bytes(const struct ht_plan *plan, bool fp64);
 
 /* Of all receivers of a reading that is an integral: initial values by the windowed sinc of
  * htwave/grid.h, and -1/rho there. */
-HT_CHECKED enum ht_err ht_integrals_find(const struct ht_plan *plan,
-                                         const struct ht_receiver_group *group,
-                                         const struct ht_reading *reading, double *start,
-                                         double *factor);
+HT_ERR ht_integrals_find(const struct ht_plan *plan, const struct ht_receiver_group *group,
+                         const struct ht_reading *reading, double *start, double *factor);

@@ -90,8 +90,8 @@ struct ht_partition {
     struct ht_targets *targets[2];
 };
 /* HT_ERR_INTERNAL if regions overlap or omit targets. */
-HT_CHECKED enum ht_err ht_partition_make(const struct ht_problem *problem, int regions,
-                                         const struct ht_region *region, struct ht_partition *out);
+HT_ERR ht_partition_make(const struct ht_problem *problem, int regions,
+                         const struct ht_region *region, struct ht_partition *out);
 void ht_partition_free(struct ht_partition *partition);
 
 /* ---- planes that are up to date ---- */

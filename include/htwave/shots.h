@@ -24,15 +24,14 @@ struct ht_signal {
 /* signal, frequency, cycles and file of a group; of a Gaussian family a = pi frequency t. Refuses
  * files with wrong columns, values that are not finite, times that do not increase, and gaps: an
  * interval above ten times the median one. */
-HT_CHECKED enum ht_err ht_signal_create(const struct ht_shot_given *given, struct ht_signal **out);
+HT_ERR ht_signal_create(const struct ht_shot_given *given, struct ht_signal **out);
 void ht_signal_destroy(struct ht_signal *signal); /* by its last holder; NULL allowed */
 /* Whether ht_signal_create makes the same of this group; names of files are compared. */
 bool ht_signal_is_of(const struct ht_signal *signal, const struct ht_shot_given *given);
 HT_ENDS(ht_signal)
 /* That of a file which is 1 at a sample and 0 at the others: signals are linear in their samples.
  */
-HT_CHECKED enum ht_err ht_signal_unit(const struct ht_signal *of, int64_t sample,
-                                      struct ht_signal **out);
+HT_ERR ht_signal_unit(const struct ht_signal *of, int64_t sample, struct ht_signal **out);
 
 /* order 1: ds/dt; 0: s; -1, -2: its first and second integral from the beginning on. Files: 0
  * outside; the spline is cubic, natural at its ends. */
@@ -81,9 +80,8 @@ struct ht_shots {
  * without groups. params, eq, grid and medium as ht_medium_read has them. before: shots whose
  * signals serve again where the groups have the same, which saves the reading of files; NULL: none.
  */
-HT_CHECKED enum ht_err ht_shots_create(const struct ht_params *params,
-                                       const struct ht_medium *medium,
-                                       const struct ht_shots *before, struct ht_shots **out);
+HT_ERR ht_shots_create(const struct ht_params *params, const struct ht_medium *medium,
+                       const struct ht_shots *before, struct ht_shots **out);
 void ht_shots_destroy(struct ht_shots *shots); /* NULL allowed */
 HT_ENDS(ht_shots)
 /* Each shot; shots NULL: none. A name cannot stand in parentheses: NOLINTBEGIN */
@@ -125,18 +123,17 @@ double ht_shot_band(const struct ht_shot *shot, int band);
 /* What a shot of amplitude 1 adds to u_tt at the nodes, without the modulus: the sum over its
  * points and drives of weights of delta or, of drives of fluxes, of its derivatives times their
  * material. planes: which x3 planes are wanted; NULL: all. Needs ht_point_free. */
-HT_CHECKED enum ht_err ht_shot_spread(const struct ht_shots *shots, int index, const bool *planes,
-                                      struct ht_point *out);
+HT_ERR ht_shot_spread(const struct ht_shots *shots, int index, const bool *planes,
+                      struct ht_point *out);
 /* The same of one drive of a pair, of delta times its weight alone, at the places of its field
  * (grid->shift). */
-HT_CHECKED enum ht_err ht_shot_spread_drive(const struct ht_shots *shots, int index, int drive,
-                                            const struct ht_grid *grid, const bool *planes,
-                                            struct ht_point *out);
+HT_ERR ht_shot_spread_drive(const struct ht_shots *shots, int index, int drive,
+                            const struct ht_grid *grid, const bool *planes, struct ht_point *out);
 /* The most nodes of a shot on so many planes. */
 int64_t ht_shot_most_nodes(const struct ht_shots *shots, int index, int64_t planes);
 
 /* Warns of shots whose nodes lie on both sides of a jump of the medium. */
-HT_CHECKED enum ht_err ht_shots_warn_jumps(const struct ht_shots *shots);
+HT_ERR ht_shots_warn_jumps(const struct ht_shots *shots);
 
 /* The receivers of a run: where they stand, what they record and at which times, from the groups of
  * the option `receivers`. A trace is what one receiver records of one field. */
@@ -188,13 +185,11 @@ struct ht_receivers_of {
     double frequency;                     /* highest of the waves; 0: not known */
 };
 /* *out: NULL where there are none. */
-HT_CHECKED enum ht_err ht_receivers_create(const struct ht_params *params,
-                                           const struct ht_receivers_of *of,
-                                           struct ht_receivers **out);
+HT_ERR ht_receivers_create(const struct ht_params *params, const struct ht_receivers_of *of,
+                           struct ht_receivers **out);
 void ht_receivers_destroy(struct ht_receivers *receivers); /* NULL allowed */
 /* Zeros for all samples of a run: [group][reading][receiver][sample]. */
-HT_CHECKED enum ht_err ht_receivers_room(struct ht_pool *pool, const struct ht_receivers *receivers,
-                                         double ***out);
+HT_ERR ht_receivers_room(struct ht_pool *pool, const struct ht_receivers *receivers, double ***out);
 double ht_receivers_time(const struct ht_receivers *receivers,
                          const struct ht_receiver_group *group, int64_t sample);
 /* In steps: a whole number where it is one but for the rounding of decimal input. */

@@ -7,16 +7,16 @@
 
 /* ---- ranks.c; collective ---- */
 /* Refuse ranks that run another program, command, flags or parameters than rank 0. */
-HT_CHECKED enum ht_err ht_ranks_check_program(struct ht_comm *comm, const char *command);
-HT_CHECKED enum ht_err ht_ranks_check_flags(const struct ht_args *args);
-HT_CHECKED enum ht_err ht_ranks_check_params(struct ht_comm *comm, const struct ht_params *params);
+HT_ERR ht_ranks_check_program(struct ht_comm *comm, const char *command);
+HT_ERR ht_ranks_check_flags(const struct ht_args *args);
+HT_ERR ht_ranks_check_params(struct ht_comm *comm, const struct ht_params *params);
 
 /* As ht_device_open; ranks of a machine that can use the same devices take them in turn. */
-HT_CHECKED enum ht_err ht_ranks_open(struct ht_comm *comm, const char *backend, const char *select,
-                                     struct ht_device **out);
+HT_ERR ht_ranks_open(struct ht_comm *comm, const char *backend, const char *select,
+                     struct ht_device **out);
 /* *out: number of lower ranks of this machine with the same list. */
-HT_CHECKED enum ht_err ht_ranks_sharer(struct ht_comm *comm, int count,
-                                       const struct ht_device_info *infos, int *out);
+HT_ERR ht_ranks_sharer(struct ht_comm *comm, int count, const struct ht_device_info *infos,
+                       int *out);
 
 /* The device assigned to a rank. */
 struct ht_assignment {
@@ -26,8 +26,8 @@ struct ht_assignment {
     char name[128];
 };
 /* *out: the assignments of all ranks, freed by the caller; info NULL: this rank has no device. */
-HT_CHECKED enum ht_err ht_ranks_assignments(struct ht_comm *comm, const struct ht_device_info *info,
-                                            struct ht_assignment **out);
+HT_ERR ht_ranks_assignments(struct ht_comm *comm, const struct ht_device_info *info,
+                            struct ht_assignment **out);
 
 /* "4 ranks on 3 x A, 1 x B": number of devices of each name; several ranks may share one. */
 void ht_ranks_add_devices(int ranks, const struct ht_assignment *assignment, struct ht_text *text);
@@ -70,30 +70,29 @@ struct ht_simulation {
 /* Collective; a rank that fails by itself must enter ht_comm_agree before it destroys the
  * simulation. A missing device, on any rank, is no failure yet: no_device has the reason. params
  * and comm must outlive the simulation. survey: NULL of one run. */
-HT_CHECKED enum ht_err ht_simulation_plan(const struct ht_params *params, struct ht_comm *comm,
-                                          struct ht_survey *survey, struct ht_simulation **out);
+HT_ERR ht_simulation_plan(const struct ht_params *params, struct ht_comm *comm,
+                          struct ht_survey *survey, struct ht_simulation **out);
 void ht_simulation_destroy(struct ht_simulation *sim); /* NULL allowed */
 HT_ENDS(ht_simulation)
 /* Plans anew, a survey for all shots, for other values of the medium (struct ht_medium_given), on
  * the same device, ready for ht_simulation_start. Nothing is compiled twice where the device keeps
  * programs. */
-HT_CHECKED enum ht_err ht_simulation_replan(struct ht_simulation *sim);
+HT_ERR ht_simulation_replan(struct ht_simulation *sim);
 /* Where device.tune asks for it and no result is stored for this class of problems. Failures are
  * notes. */
-HT_CHECKED enum ht_err ht_simulation_tune(struct ht_simulation *sim);
+HT_ERR ht_simulation_tune(struct ht_simulation *sim);
 /* Compiles and checks the kernels; fails without a device. */
-HT_CHECKED enum ht_err ht_simulation_compile(struct ht_simulation *sim);
+HT_ERR ht_simulation_compile(struct ht_simulation *sim);
 /* Whether this rank is the lowest that uses its device. */
 bool ht_simulation_leads(const struct ht_simulation *sim);
 /* The limits of the device, once, on the rank that leads it; before start, which may take all
  * memory. A failure is a note. */
 void ht_simulation_measure(struct ht_simulation *sim);
 /* Again after ht_plan_aim: with the stepper that there is. */
-HT_CHECKED enum ht_err ht_simulation_start(struct ht_simulation *sim);
+HT_ERR ht_simulation_start(struct ht_simulation *sim);
 /* A stepper for the same kernels on another problem, of the same kind. */
-HT_CHECKED enum ht_err ht_simulation_stepper(struct ht_simulation *sim,
-                                             const struct ht_problem *problem,
-                                             struct ht_stepper *out);
+HT_ERR ht_simulation_stepper(struct ht_simulation *sim, const struct ht_problem *problem,
+                             struct ht_stepper *out);
 
 /* Cells of the grid; a step is two half steps of each. */
 static inline double ht_simulation_cells(const struct ht_simulation *sim) {
@@ -111,7 +110,7 @@ static inline int ht_layout_block(enum ht_layout_choice layout, bool gpu, bool f
 /* The choices of a tuning that the input leaves open. */
 struct ht_tune_choice ht_tuning_choice(const struct ht_simulation *sim);
 /* The directory that device.cache means; NULL: none. Free it. */
-HT_CHECKED enum ht_err ht_cache_directory(const char *given, char **out);
+HT_ERR ht_cache_directory(const char *given, char **out);
 
 /* ---- report.c ---- */
 /* Seconds of several ranks: of the kernels; of all steps, by the hosts' clocks, and of these steps;
@@ -140,7 +139,7 @@ struct ht_parallel {
 };
 
 /* Collective; after the last step. */
-HT_CHECKED enum ht_err ht_parallel_gather(const struct ht_simulation *sim, struct ht_parallel *out);
+HT_ERR ht_parallel_gather(const struct ht_simulation *sim, struct ht_parallel *out);
 /* A member "parallel"; parallel NULL: before the run. */
 void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_parallel *parallel,
                           struct ht_json *json);
@@ -167,6 +166,6 @@ void ht_disk_need(const struct ht_plan *plan, double part[HT_DISK_PARTS]);
 /* Of all shots and parts. */
 double ht_disk_sum(const struct ht_simulation *sim);
 /* Refuses a run that writes more than its output.directory has room for. For one rank. */
-HT_CHECKED enum ht_err ht_disk_check(const struct ht_simulation *sim);
+HT_ERR ht_disk_check(const struct ht_simulation *sim);
 /* "1.2 GiB to write: traces .., snapshots .., pictures ..; 20 GiB free" */
 void ht_disk_describe(const struct ht_simulation *sim, struct ht_text *text);

@@ -39,11 +39,10 @@ struct ht_layer_kernels {
 
 /* Sets all members except the compiled steps; fails as ht_variant_shape does. The problem's
  * equations must outlive the kernels. */
-HT_CHECKED enum ht_err ht_kernels_plan(const struct ht_problem *problem,
-                                       const struct ht_device_info *info,
-                                       const struct ht_tuning *tuning, struct ht_kernels *out);
-HT_CHECKED enum ht_err ht_kernels_create(const struct ht_problem *problem, struct ht_device *device,
-                                         const struct ht_tuning *tuning, struct ht_kernels *out);
+HT_ERR ht_kernels_plan(const struct ht_problem *problem, const struct ht_device_info *info,
+                       const struct ht_tuning *tuning, struct ht_kernels *out);
+HT_ERR ht_kernels_create(const struct ht_problem *problem, struct ht_device *device,
+                         const struct ht_tuning *tuning, struct ht_kernels *out);
 void ht_kernels_destroy(struct ht_kernels *kernels); /* NULL allowed */
 /* Adds the device seconds since the last call: of the first kernel of the variant and the ghosts,
  * of the second kernel. */
@@ -141,7 +140,7 @@ struct ht_stepper {
 };
 void ht_stepper_destroy(struct ht_stepper *stepper);
 /* So many time steps, a sample after each where there is a sampler, and waits for them. */
-HT_CHECKED enum ht_err ht_stepper_advance(const struct ht_stepper *stepper, int64_t steps);
+HT_ERR ht_stepper_advance(const struct ht_stepper *stepper, int64_t steps);
 /* The operation `measure` on plain arrays, in double precision: u [i][node] of the grid, medium one
  * value per node (NULL: the material is uniform). */
 struct ht_measure ht_measure_plain(const struct ht_problem *problem, enum ht_subgrid subgrid,
@@ -163,8 +162,8 @@ double ht_measure_weight(const struct ht_grid *grid, enum ht_subgrid subgrid, bo
 
 /* A stepper on a device. The kernels must match the problem's equations, order, degree and stored
  * fields, in operator variants also its stages and scale. The kernels must outlive the stepper. */
-HT_CHECKED enum ht_err ht_stepper_create(const struct ht_problem *problem, struct ht_device *device,
-                                         const struct ht_kernels *kernels, struct ht_stepper *out);
+HT_ERR ht_stepper_create(const struct ht_problem *problem, struct ht_device *device,
+                         const struct ht_kernels *kernels, struct ht_stepper *out);
 
 /* A region: the targets of a box of cells and the kernels that compute them. The targets are the
  * dual nodes in these cells and the primary nodes at their lower ends; the last cells along an axis
@@ -185,10 +184,9 @@ int ht_absorbing_boxes(const struct ht_grid *grid, const struct ht_layers *layer
                        struct ht_region out[HT_ABSORBING_BOXES]);
 /* With at most HT_ABSORBING_BOXES regions, which are disjoint and cover all cells; all ranks pass
  * the same. Their kernels must agree in precision, layout and order. */
-HT_CHECKED enum ht_err ht_stepper_create_regions(const struct ht_problem *problem,
-                                                 struct ht_device *device, int regions,
-                                                 const struct ht_region *region,
-                                                 struct ht_stepper *out);
+HT_ERR ht_stepper_create_regions(const struct ht_problem *problem, struct ht_device *device,
+                                 int regions, const struct ht_region *region,
+                                 struct ht_stepper *out);
 
 /* Sent by a slab with two neighbours, mean per time step. */
 struct ht_sent {
@@ -211,15 +209,15 @@ struct ht_budget ht_stepper_budget(const struct ht_problem *problem, const struc
  * the dual grid by a backward half step from all fields on the primary grid, some x3 planes at a
  * time, on the device (NULL: by the oracle) with kernels of the tuning.
  * No communication: data of other slabs are computed here. */
-HT_CHECKED enum ht_err ht_start(const struct ht_plan *plan, struct ht_device *device,
-                                const struct ht_tuning *tuning, const struct ht_stepper *stepper);
+HT_ERR ht_start(const struct ht_plan *plan, struct ht_device *device,
+                const struct ht_tuning *tuning, const struct ht_stepper *stepper);
 /* Device bytes that ht_start needs in addition to the stepper. */
 int64_t ht_start_bytes(const struct ht_plan *plan, const struct ht_tuning *tuning,
                        const struct ht_device_info *info);
 
 /* The serial reference: double precision, directly from the formulas; it shares only tables with
  * the kernels. */
-HT_CHECKED enum ht_err ht_oracle_create(const struct ht_problem *problem, struct ht_stepper *out);
+HT_ERR ht_oracle_create(const struct ht_problem *problem, struct ht_stepper *out);
 /* Switches the oracle to absolute mode: |H|, |coef|, |M| applied to |u|. For the same data its
  * result times n eps with n = ht_oracle_roundings bounds the rounding error of a half step in any
  * order of summation. */
@@ -229,15 +227,15 @@ double ht_oracle_roundings(const struct ht_problem *problem);
 /* Compares compiled kernels with the oracle for one half step of random data from each grid.
  * *worst: largest difference over the bound for rounding (<= 1 if correct, infinite if either gives
  * NaN). Needs the memory and time of the oracle, so it is for small problems. */
-HT_CHECKED enum ht_err ht_verify_kernels(const struct ht_problem *problem, struct ht_device *device,
-                                         const struct ht_kernels *kernels, double *worst);
+HT_ERR ht_verify_kernels(const struct ht_problem *problem, struct ht_device *device,
+                         const struct ht_kernels *kernels, double *worst);
 /* A medium_fill for problems that only test kernels: a smooth positive medium of their
  * medium_degree. context: the struct ht_problem. */
-HT_CHECKED enum ht_err ht_test_medium(const void *context, enum ht_subgrid subgrid, int64_t first,
-                                      int64_t last, double *out);
+HT_ERR ht_test_medium(const void *context, enum ht_subgrid subgrid, int64_t first, int64_t last,
+                      double *out);
 
 /* Compares the compiled kernels with the oracle on a few cells with this problem's walls, sizes and
  * kind of medium. HT_ERR_DEVICE if they differ by more than rounding explains; *worst: largest
  * difference over its bound. */
-HT_CHECKED enum ht_err ht_selfcheck(const struct ht_problem *problem, struct ht_device *device,
-                                    const struct ht_kernels *kernels, double *worst);
+HT_ERR ht_selfcheck(const struct ht_problem *problem, struct ht_device *device,
+                    const struct ht_kernels *kernels, double *worst);

@@ -32,16 +32,16 @@ struct ht_survey {
  * refuses, with key, value and shot, what cannot run: memory is that of the largest shot. each:
  * without a list `shots` each group of sources is one; else there is one shot of all. Then tune and
  * compile survey->sim. params and comm must outlive the survey. Collective. */
-HT_CHECKED enum ht_err ht_survey_plan(const struct ht_params *params, struct ht_comm *comm,
-                                      bool each, struct ht_survey **out);
+HT_ERR ht_survey_plan(const struct ht_params *params, struct ht_comm *comm, bool each,
+                      struct ht_survey **out);
 void ht_survey_destroy(struct ht_survey *survey); /* NULL allowed */
 HT_ENDS(ht_survey)
 /* survey->sim->run is that of a shot, from 0, at rest before its first step: nothing is planned,
  * compiled, fitted or uploaded again but its sources. What was made of the last shot's plan or
  * stepper, such as a sampler, must be gone. Collective in the group of ranks. */
-HT_CHECKED enum ht_err ht_survey_aim(struct ht_survey *survey, int shot);
+HT_ERR ht_survey_aim(struct ht_survey *survey, int shot);
 /* The plan alone becomes that of a shot, -1: of all; before there is a stepper. Collective. */
-HT_CHECKED enum ht_err ht_survey_aim_plan(const struct ht_survey *survey, int shot);
+HT_ERR ht_survey_aim_plan(const struct ht_survey *survey, int shot);
 /* The first shot of this rank's group from a number on: count: there is none. */
 int ht_survey_next(const struct ht_survey *survey, int from);
 /* The error with the shot's number before its message. */

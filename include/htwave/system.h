@@ -154,7 +154,7 @@ const struct ht_system *ht_system_find(const char *name);
 int ht_system_largest(const struct ht_system *system);
 /* Checks a row: its entries, and that its terms have an energy and its walls mirrors. The message
  * of HT_ERR_INTERNAL names what contradicts the terms. */
-HT_CHECKED enum ht_err ht_system_check(const struct ht_system *system);
+HT_ERR ht_system_check(const struct ht_system *system);
 
 /* Energy = 1/2 integral of sum over terms of u_f^2 / M[material] or, with a gradient, |grad u_f|^2
  * / M[material]. Fields that are coupled, such as the normal stresses of a solid, have terms with
@@ -246,8 +246,7 @@ enum { HT_PROFILE_DEGREE = 3 };
 /* The equations where the layers of these axes (bit k: axis k) overlap, from the terms of the
  * system: src/pde/terms.c. HT_ERR_INTERNAL if they have more fields, terms or materials than
  * equations hold. */
-HT_CHECKED enum ht_err ht_equations_absorb(const struct ht_equations *eq, unsigned axes,
-                                           struct ht_equations *out);
+HT_ERR ht_equations_absorb(const struct ht_equations *eq, unsigned axes, struct ht_equations *out);
 /* The axis of the layer to which a term belongs, -1: to none. */
 int ht_term_layer(const struct ht_equations *eq, const struct ht_term *term);
 /* The axis of a memory variable, -1: no such. */

@@ -10,7 +10,7 @@ struct ht_tool;
 void ht_tool_destroy(struct ht_tool *tool); /* NULL allowed */
 const char *ht_tool_text(const struct ht_tool *tool);
 /* Compiles it, if that is not done; else the first launch does. */
-HT_CHECKED enum ht_err ht_tool_build(struct ht_tool *tool);
+HT_ERR ht_tool_build(struct ht_tool *tool);
 bool ht_tool_cached(const struct ht_tool *tool);
 /* Adds the device seconds of all launches since the last call: [1] of the second kernel, [0] of all
  * others. NULL: 0. */
@@ -22,11 +22,10 @@ double ht_tool_total(const struct ht_tool *tool, enum ht_step_part part);
 /* ---- ghosts.c: the ghosts of a window ---- */
 struct ht_ghost_args; /* cl/tool_args.h */
 /* For the fields that a spec's source grid stores. */
-HT_CHECKED enum ht_err ht_ghosts_create(struct ht_device *device, const struct ht_spec *spec,
-                                        struct ht_tool **out);
+HT_ERR ht_ghosts_create(struct ht_device *device, const struct ht_spec *spec, struct ht_tool **out);
 /* args: of ht_window_ghosts; u: the buffers of the fields, without gaps. */
-HT_CHECKED enum ht_err ht_ghosts_fill(struct ht_tool *ghosts, const struct ht_ghost_args *args,
-                                      struct ht_buffer *const *u);
+HT_ERR ht_ghosts_fill(struct ht_tool *ghosts, const struct ht_ghost_args *args,
+                      struct ht_buffer *const *u);
 
 /* ---- packer.c: boxes of a window into messages and out of them; compiled when made ---- */
 struct ht_pack_format {
@@ -43,16 +42,15 @@ struct ht_pack_range {
     struct ht_box box;
     int64_t at;
 };
-HT_CHECKED enum ht_err ht_packer_create(struct ht_device *device,
-                                        const struct ht_pack_format *format, struct ht_tool **out);
+HT_ERR ht_packer_create(struct ht_device *device, const struct ht_pack_format *format,
+                        struct ht_tool **out);
 /* Size of a message of this number of nodes in bytes, a multiple of 16. */
 int64_t ht_packer_bytes(const struct ht_pack_format *format, int64_t nodes);
 /* u[fields]. */
-HT_CHECKED enum ht_err ht_packer_pack(struct ht_tool *packer, struct ht_buffer *const *u,
-                                      const struct ht_pack_range *range, struct ht_buffer *message);
-HT_CHECKED enum ht_err ht_packer_unpack(struct ht_tool *packer, struct ht_buffer *const *u,
-                                        const struct ht_pack_range *range,
-                                        struct ht_buffer *message);
+HT_ERR ht_packer_pack(struct ht_tool *packer, struct ht_buffer *const *u,
+                      const struct ht_pack_range *range, struct ht_buffer *message);
+HT_ERR ht_packer_unpack(struct ht_tool *packer, struct ht_buffer *const *u,
+                        const struct ht_pack_range *range, struct ht_buffer *message);
 
 /* ---- inject.c: sources ---- */
 /* Nodes of a window, each once, in increasing order: at[n] with the entries [begin[n], begin[n +
@@ -75,27 +73,25 @@ struct ht_inject_shapes {
     double *value;
     int *odd;
 };
-HT_CHECKED enum ht_err ht_injector_create(struct ht_device *device, const struct ht_spec *spec,
-                                          struct ht_tool **out);
+HT_ERR ht_injector_create(struct ht_device *device, const struct ht_spec *spec,
+                          struct ht_tool **out);
 /* List and shapes on the device, and room for a table of amplitudes [row][column][term]; the
  * injector must outlive them. count > 0. */
 struct ht_injected;
-HT_CHECKED enum ht_err ht_injected_create(struct ht_tool *injector,
-                                          const struct ht_inject_list *list,
-                                          const struct ht_inject_shapes *shapes, int64_t rows,
-                                          struct ht_injected **out);
+HT_ERR ht_injected_create(struct ht_tool *injector, const struct ht_inject_list *list,
+                          const struct ht_inject_shapes *shapes, int64_t rows,
+                          struct ht_injected **out);
 void ht_injected_destroy(struct ht_injected *injected); /* NULL allowed */
 /* Device bytes of so many nodes, entries and shapes. */
 int64_t ht_injected_bytes(const struct ht_spec *spec, int64_t nodes, int64_t entries,
                           const struct ht_inject_shapes *shapes, int64_t rows);
 /* The whole table, after the work enqueued before. */
-HT_CHECKED enum ht_err ht_injected_table(struct ht_injected *injected, const double *values);
+HT_ERR ht_injected_table(struct ht_injected *injected, const double *values);
 /* Adds the amplitudes of a row to the nodes [first, last) of the list: field number
  * `field` of the stored ones, in buffer u, which has room for `nodes` nodes, and in v (NULL: none).
  */
-HT_CHECKED enum ht_err ht_inject(struct ht_injected *injected, int64_t first, int64_t last,
-                                 int64_t row, int field, int64_t nodes, struct ht_buffer *u,
-                                 struct ht_buffer *v);
+HT_ERR ht_inject(struct ht_injected *injected, int64_t first, int64_t last, int64_t row, int field,
+                 int64_t nodes, struct ht_buffer *u, struct ht_buffer *v);
 
 /* ---- rows.c: samples of receivers; compiled when made ---- */
 /* Rows of sparse weights, each a weighted sum of one array's coefficients at a few nodes of a
@@ -124,14 +120,14 @@ struct ht_rows_tables {
     double *weight;
     int64_t (*from)[2];
 };
-HT_CHECKED enum ht_err ht_rows_create(struct ht_device *device, const struct ht_rows_shape *shape,
-                                      const struct ht_rows_tables *tables, struct ht_tool **out);
+HT_ERR ht_rows_create(struct ht_device *device, const struct ht_rows_shape *shape,
+                      const struct ht_rows_tables *tables, struct ht_tool **out);
 int64_t ht_rows_bytes(const struct ht_rows_shape *shape);
 /* Samples of the rows [first, last), whose array is u of a window of so many nodes, to a slot. */
-HT_CHECKED enum ht_err ht_rows_take(struct ht_tool *rows, int64_t first, int64_t last,
-                                    struct ht_buffer *u, int64_t nodes, int64_t slot);
+HT_ERR ht_rows_take(struct ht_tool *rows, int64_t first, int64_t last, struct ht_buffer *u,
+                    int64_t nodes, int64_t slot);
 /* out[slot][row] of the first `slots` slots; waits for the work before. */
-HT_CHECKED enum ht_err ht_rows_read(struct ht_tool *rows, int64_t slots, double *out);
+HT_ERR ht_rows_read(struct ht_tool *rows, int64_t slots, double *out);
 
 /* ---- maps.c: extremes, squares and waves of a field (cl/maps.cl); compiled when made ---- */
 /* what: bit per enum ht_map_kind; for so many nodes. */
@@ -145,30 +141,28 @@ struct ht_map_shape {
 };
 /* Numbers of a node. */
 int ht_map_slots(const struct ht_map_shape *shape);
-HT_CHECKED enum ht_err ht_mapper_create(struct ht_device *device, const struct ht_map_shape *shape,
-                                        struct ht_tool **out);
+HT_ERR ht_mapper_create(struct ht_device *device, const struct ht_map_shape *shape,
+                        struct ht_tool **out);
 /* Takes values of u, less `level`, at so many nodes along each axis, each stride-th from node
  * number `from` of the window on. turn: [wave][2]. */
-HT_CHECKED enum ht_err ht_mapper_take(struct ht_tool *mapper, const struct ht_window *window,
-                                      int64_t from, int64_t stride, const int64_t count[3],
-                                      struct ht_buffer *u, bool begins, double level, double time,
-                                      const double *turn);
+HT_ERR ht_mapper_take(struct ht_tool *mapper, const struct ht_window *window, int64_t from,
+                      int64_t stride, const int64_t count[3], struct ht_buffer *u, bool begins,
+                      double level, double time, const double *turn);
 /* [slot][node], or of a window [node]. */
 struct ht_buffer *ht_mapper_buffer(const struct ht_tool *mapper);
 /* `count` numbers from number `first` on of it. */
-HT_CHECKED enum ht_err ht_mapper_move(struct ht_tool *mapper, bool load, int64_t first,
-                                      int64_t count, double *values);
+HT_ERR ht_mapper_move(struct ht_tool *mapper, bool load, int64_t first, int64_t count,
+                      double *values);
 
 /* ---- sponge.c: multiplies the polynomials of nodes by those of a damping that depends on one
  * axis; compiled when made ---- */
 struct ht_sponge_args; /* cl/tool_args.h */
-HT_CHECKED enum ht_err ht_sponge_create(struct ht_device *device, const struct ht_spec *spec,
-                                        struct ht_tool **out);
+HT_ERR ht_sponge_create(struct ht_device *device, const struct ht_spec *spec, struct ht_tool **out);
 /* Of one field in buffer u. jets: [coefficient][index in the window along the axis] in the field's
  * precision. */
-HT_CHECKED enum ht_err ht_sponge_multiply(struct ht_tool *sponge, enum ht_step_part part,
-                                          const struct ht_sponge_args *args, struct ht_buffer *jets,
-                                          struct ht_buffer *u);
+HT_ERR ht_sponge_multiply(struct ht_tool *sponge, enum ht_step_part part,
+                          const struct ht_sponge_args *args, struct ht_buffer *jets,
+                          struct ht_buffer *u);
 
 /* ---- sums.c: sums over the nodes of a box ---- */
 /* Values that are not finite are counted and left out. */
@@ -198,10 +192,10 @@ struct ht_sum_item {
 };
 /* For fields of a spec's precision and layout. Sums in double precision where `wide`, else in
  * single; compensated, in an order that depends on the box alone. */
-HT_CHECKED enum ht_err ht_sums_create(struct ht_device *device, const struct ht_spec *spec,
-                                      bool wide, bool closed, struct ht_tool **out);
+HT_ERR ht_sums_create(struct ht_device *device, const struct ht_spec *spec, bool wide, bool closed,
+                      struct ht_tool **out);
 /* After all work enqueued so far; out[i] is the result of items[i], or, each, of one item that of
  * its plane i, which depends on that plane alone. Without wide the squares must not overflow single
  * precision (|x| < 1e19), else sum is infinite. */
-HT_CHECKED enum ht_err ht_sums_run(struct ht_tool *sums, int count, const struct ht_sum_item *items,
-                                   bool each, struct ht_measure *out);
+HT_ERR ht_sums_run(struct ht_tool *sums, int count, const struct ht_sum_item *items, bool each,
+                   struct ht_measure *out);

@@ -18,8 +18,7 @@ int64_t ht_test_problem_cells(const struct ht_problem *like, const struct ht_tun
                               int64_t most, double bytes, double fma);
 
 /* Random data, never zeros, on the own planes. */
-HT_CHECKED enum ht_err ht_test_problem_fill(const struct ht_part *test,
-                                            const struct ht_stepper *stepper);
+HT_ERR ht_test_problem_fill(const struct ht_part *test, const struct ht_stepper *stepper);
 
 struct ht_effort {
     int warm, least;  /* steps before timing; least number of timed steps */
@@ -35,9 +34,9 @@ struct ht_rate {
 /* Of device seconds of whole steps, [step][kernel of the variant]; not out->joules. */
 enum { HT_RATE_MOST = 201 };
 void ht_rate_summarise(int count, const double (*seconds)[2], struct ht_rate *out);
-HT_CHECKED enum ht_err ht_rate_measure(const struct ht_part *test, struct ht_device *device,
-                                       struct ht_kernels *kernels, const struct ht_effort *effort,
-                                       struct ht_rate *out);
+HT_ERR ht_rate_measure(const struct ht_part *test, struct ht_device *device,
+                       struct ht_kernels *kernels, const struct ht_effort *effort,
+                       struct ht_rate *out);
 
 struct ht_tune_choice {
     const struct ht_variant *variant; /* NULL: any */
@@ -72,9 +71,9 @@ struct ht_tune_effort {
 };
 /* Times the variants that apply on a test problem of the problem's kind and searches the shapes of
  * the best, which are compared with the reference. HT_ERR_DEVICE if nothing could be timed. */
-HT_CHECKED enum ht_err ht_tune(const struct ht_problem *problem, struct ht_device *device,
-                               bool fp64, const struct ht_tune_choice *choice,
-                               const struct ht_tune_effort *effort, struct ht_tuned *out);
+HT_ERR ht_tune(const struct ht_problem *problem, struct ht_device *device, bool fp64,
+               const struct ht_tune_choice *choice, const struct ht_tune_effort *effort,
+               struct ht_tuned *out);
 
 /* The result kept for a class in the device's cache, by these kernels; false: none. */
 bool ht_tuning_load(const struct ht_device *device, const char *class_name, struct ht_tuned *out);

@@ -10,8 +10,8 @@ ht_command_do ht_command_run, ht_command_data, ht_command_gradient, ht_command_c
     ht_command_selftest, ht_command_selftest_rows;
 /* Refuses outputs that the plan cannot have, of this rank alone; tunes, says the banner, makes
  * kernels: after ht_simulation_plan. */
-HT_CHECKED enum ht_err ht_run_check_wanted(const struct ht_simulation *sim);
-HT_CHECKED enum ht_err ht_run_ready(struct ht_simulation *sim);
+HT_ERR ht_run_check_wanted(const struct ht_simulation *sim);
+HT_ERR ht_run_ready(struct ht_simulation *sim);
 /* Of a command that runs shots for their traces: no other outputs; maps are warned of. */
 void ht_traces_alone(struct ht_params *params, const char *command);
 
@@ -26,11 +26,10 @@ enum ht_err ht_stop_unwatch(enum ht_err err); /* forgets one noted; has that val
 
 /* ---- common.c ---- */
 /* The input FILE (NULL: none) with `count` keys and those of `more`, between blanks. */
-HT_CHECKED enum ht_err ht_input_read(const char *file, int count, char *const *keys,
-                                     const char *more, struct ht_params **out);
+HT_ERR ht_input_read(const char *file, int count, char *const *keys, const char *more,
+                     struct ht_params **out);
 /* A device's limits, and as members of JSON; [double precision], 0: not known. */
-HT_CHECKED enum ht_err ht_both_limits(struct ht_device *device, bool anew,
-                                      struct ht_limits limits[2]);
+HT_ERR ht_both_limits(struct ht_device *device, bool anew, struct ht_limits limits[2]);
 double ht_copied(const struct ht_limits limits[2]);
 #define HT_LIMIT_FACTS(limits)                               \
     HT_KNOWN("copy_bytes_per_s", ht_copied(limits)),         \
@@ -57,24 +56,20 @@ struct ht_sweep {
     bool differences;          /* schemes of finite differences, too */
 };
 /* Refuses unknown names and numbers out of range. differences: as above. */
-HT_CHECKED enum ht_err ht_sweep_read(const struct ht_args *args, bool differences,
-                                     struct ht_sweep *out);
+HT_ERR ht_sweep_read(const struct ht_args *args, bool differences, struct ht_sweep *out);
 /* Calls visit for each combination; orders where none are given: 4, 8, 16 of fd, 1 .. usual. */
 typedef enum ht_err ht_sweep_visit(void *context, const struct ht_equations *eq,
                                    const struct ht_scheme *scheme, int order, bool fp64);
-HT_CHECKED enum ht_err ht_sweep_each(const struct ht_sweep *sweep,
-                                     const struct ht_device_info *info, int usual,
-                                     ht_sweep_visit *visit, void *context);
+HT_ERR ht_sweep_each(const struct ht_sweep *sweep, const struct ht_device_info *info, int usual,
+                     ht_sweep_visit *visit, void *context);
 /* Calls visit for each device of a back end (NULL: of all) that `name` matches, "all": that is no
  * simulator; HT_ERR_DEVICE if there is none. */
 typedef enum ht_err ht_device_visit(void *context, const struct ht_device_info *info);
-HT_CHECKED enum ht_err ht_each_device(const char *name, const char *backend, ht_device_visit *visit,
-                                      void *context);
+HT_ERR ht_each_device(const char *name, const char *backend, ht_device_visit *visit, void *context);
 /* The directory of compiled kernels, to be freed; NULL: none. */
-HT_CHECKED enum ht_err ht_cache_of(const struct ht_sweep *sweep, char **cache);
+HT_ERR ht_cache_of(const struct ht_sweep *sweep, char **cache);
 /* The device, which uses *cache; free that. */
-HT_CHECKED enum ht_err ht_sweep_open(const struct ht_sweep *sweep, char **cache,
-                                     struct ht_device **out);
+HT_ERR ht_sweep_open(const struct ht_sweep *sweep, char **cache, struct ht_device **out);
 
 /* As device.layout names coefficient blocks of this length. */
 static inline const char *ht_layout_name(int block) {
@@ -84,8 +79,8 @@ static inline const char *ht_layout_name(int block) {
 /* ---- the parts of check, by its flags ---- */
 /* Seconds that the steps of a simulation take, by its compiled kernels on a small version of its
  * grid; NaN where it has no device. Collective. */
-HT_CHECKED enum ht_err ht_check_seconds(struct ht_simulation *sim, double *seconds);
+HT_ERR ht_check_seconds(struct ht_simulation *sim, double *seconds);
 
 /* check --error: which scheme, order, grid and precision reach an error, and what they take.
  * params: as read from the operands of args. */
-HT_CHECKED enum ht_err ht_check_error(const struct ht_args *args, const struct ht_params *params);
+HT_ERR ht_check_error(const struct ht_args *args, const struct ht_params *params);

@@ -10,7 +10,6 @@
 #include "backend.h"
 
 /* A launch of matrix products; the caller owns the event. */
-HT_CHECKED enum ht_err ht_clblast_gemm(cl_command_queue queue, const struct ht_launch *launch,
-                                       cl_event *event);
+HT_ERR ht_clblast_gemm(cl_command_queue queue, const struct ht_launch *launch, cl_event *event);
 /* Call before a context is released: the library caches its programs. */
 void ht_clblast_forget(void);

@@ -42,5 +42,5 @@ bool ht_nvrtc_own(int architecture);
 /* Machine code (a cubin) for the architecture (90: 9.0); where the compiler does not support that,
  * PTX for the nearest older one, which drivers translate. registers: as in struct ht_backend. *code
  * is owned by the caller. The message of a failure contains the compiler's log. */
-HT_CHECKED enum ht_err ht_nvrtc_compile(const char *text, int architecture, int registers,
-                                        void **code, size_t *size);
+HT_ERR ht_nvrtc_compile(const char *text, int architecture, int registers, void **code,
+                        size_t *size);

@@ -99,8 +99,7 @@ struct ht_fd_engine {
     bool absolute;                    /* plain: of magnitudes, for bounds */
 };
 /* Zeros. */
-HT_CHECKED enum ht_err ht_fd_array_create(const struct ht_fd_engine *e, int64_t numbers,
-                                          struct ht_buffer **out);
+HT_ERR ht_fd_array_create(const struct ht_fd_engine *e, int64_t numbers, struct ht_buffer **out);
 
 /* ---- fd_shots.c: sources ---- */
 /* Each field that some shot drives has a list of its own, of one field number 0. Amplitudes of some
@@ -143,10 +142,10 @@ struct ht_fd_stepper;
 void ht_fd_amplitudes(const struct ht_fd_stepper *s, const struct ht_shot *shot, int field,
                       const struct ht_fd_signal *undispersed, int64_t n, double out[HT_FD_BY]);
 /* Its signal of steps, with which traces have no dispersion; out->f is to be freed. */
-HT_CHECKED enum ht_err ht_fd_find_signal(const struct ht_fd_stepper *s, const struct ht_shot *shot,
-                                         int field, struct ht_fd_signal *out);
+HT_ERR ht_fd_find_signal(const struct ht_fd_stepper *s, const struct ht_shot *shot, int field,
+                         struct ht_fd_signal *out);
 /* The sources of s->problem: s->injection and s->incident. */
-HT_CHECKED enum ht_err ht_fd_sources_create(struct ht_fd_stepper *s);
+HT_ERR ht_fd_sources_create(struct ht_fd_stepper *s);
 void ht_fd_sources_destroy(struct ht_fd_stepper *s);
 /* Lists of a stepper, [field], NULL: of the readings of receivers, spread with the medium, as
  * sources of an adjoint run; else of shots, removes: minus those whose strength is not multiplied
@@ -155,9 +154,8 @@ struct ht_fd_driven {
     const struct ht_receivers *receivers;
     bool removes, bare;
 };
-HT_CHECKED enum ht_err ht_fd_injections_create(struct ht_fd_stepper *s,
-                                               const struct ht_fd_driven *by,
-                                               struct ht_fd_injection *out[HT_MAX_FIELDS]);
+HT_ERR ht_fd_injections_create(struct ht_fd_stepper *s, const struct ht_fd_driven *by,
+                               struct ht_fd_injection *out[HT_MAX_FIELDS]);
 void ht_fd_injections_destroy(struct ht_fd_injection *list[HT_MAX_FIELDS]);
 /* The members of these names, of receivers. */
 void ht_fd_injections_give(struct ht_fd_injection *const list[HT_MAX_FIELDS], const double *given,
@@ -167,10 +165,9 @@ void ht_fd_injections_step(struct ht_fd_stepper *s,
                            struct ht_fd_injection *const list[HT_MAX_FIELDS]);
 /* What a row of this step of lists of `fields` holds on planes [begin, end) of the window is added
  * to these arrays, and to `also` unless it is NULL. */
-HT_CHECKED enum ht_err ht_fd_inject(struct ht_fd_stepper *s,
-                                    struct ht_fd_injection *const list[HT_MAX_FIELDS],
-                                    unsigned fields, int64_t begin, int64_t end, int row,
-                                    struct ht_buffer *const *to, struct ht_buffer *also);
+HT_ERR ht_fd_inject(struct ht_fd_stepper *s, struct ht_fd_injection *const list[HT_MAX_FIELDS],
+                    unsigned fields, int64_t begin, int64_t end, int row,
+                    struct ht_buffer *const *to, struct ht_buffer *also);
 
 /* ---- fd_incidence.c: plane waves from outside ---- */
 /* Columns that a place between them takes, and the order of its error. */
@@ -200,9 +197,8 @@ struct ht_fd_incidence {
     double *values;               /* scratch: [column] */
     struct ht_pool pool;          /* of both */
 };
-HT_CHECKED enum ht_err ht_fd_incidence_create(const struct ht_problem *problem,
-                                              const struct ht_shot *shot,
-                                              struct ht_fd_incidence **out);
+HT_ERR ht_fd_incidence_create(const struct ht_problem *problem, const struct ht_shot *shot,
+                              struct ht_fd_incidence **out);
 void ht_fd_incidence_destroy(struct ht_fd_incidence *in); /* NULL allowed */
 /* The difference along an axis, times a factor. */
 struct ht_fd_crossing {
@@ -211,9 +207,9 @@ struct ht_fd_crossing {
 };
 /* Adds what the places of a parity take on an x3 plane of the grid of the columns of one table,
  * which are those from `column` on. */
-HT_CHECKED enum ht_err ht_fd_incidence_entries(const struct ht_fd_incidence *in, unsigned parity,
-                                               int count, const struct ht_fd_crossing *crossing,
-                                               int64_t plane, int column, struct ht_columns *out);
+HT_ERR ht_fd_incidence_entries(const struct ht_fd_incidence *in, unsigned parity, int count,
+                               const struct ht_fd_crossing *crossing, int64_t plane, int column,
+                               struct ht_columns *out);
 /* out[column] of a step: factor times a table. */
 void ht_fd_incidence_row(const struct ht_fd_incidence *in, int part, int64_t step, double factor,
                          double *out);
@@ -222,12 +218,11 @@ struct ht_fd_incidence_most {
     int64_t columns, nodes, entries;
     int64_t host; /* bytes of the host's tables */
 };
-HT_CHECKED enum ht_err ht_fd_incidence_count(const struct ht_problem *problem,
-                                             const struct ht_shot *shot, int64_t planes,
-                                             struct ht_fd_incidence_most *out);
+HT_ERR ht_fd_incidence_count(const struct ht_problem *problem, const struct ht_shot *shot,
+                             int64_t planes, struct ht_fd_incidence_most *out);
 /* Refuses plane waves whose surface the grid cannot hold, or about which the medium varies or loses
  * energy. A rank looks at its own planes: one that fails must enter ht_comm_agree. */
-HT_CHECKED enum ht_err ht_fd_surface_check(const struct ht_plan *plan);
+HT_ERR ht_fd_surface_check(const struct ht_plan *plan);
 
 /* ---- the stepper ---- */
 /* What steppers of one field and of pairs differ in. */
@@ -307,9 +302,8 @@ void ht_fd_destroy(void *self);
 /* Of the kind that the problem asks for. beside: of the same problem, at rest, with the medium of
  * another one, which must outlive it: both may work at the same time, and its injection is set by
  * others; NULL: by itself. */
-HT_CHECKED enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
-                                            const struct ht_fd_engine *engine,
-                                            struct ht_fd_stepper *beside, struct ht_stepper *out);
+HT_ERR ht_fd_stepper_create(const struct ht_problem *problem, const struct ht_fd_engine *engine,
+                            struct ht_fd_stepper *beside, struct ht_stepper *out);
 /* The stepper of differences behind a stepper, that of a pair; NULL: it is another one. */
 struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper);
 struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper);
@@ -319,9 +313,9 @@ static inline void ht_fd_swap(struct ht_buffer **a, struct ht_buffer **b) {
     *b = first;
 }
 /* Runs a sequence of passes once. */
-HT_CHECKED enum ht_err ht_fd_run_sequence(struct ht_fd_stepper *s, int sequence);
+HT_ERR ht_fd_run_sequence(struct ht_fd_stepper *s, int sequence);
 /* At rest, at time 0. */
-HT_CHECKED enum ht_err ht_fd_rest(struct ht_fd_stepper *s);
+HT_ERR ht_fd_rest(struct ht_fd_stepper *s);
 /* ---- checkpoints ---- */
 /* An array's values at the own nodes. */
 void ht_fd_archive_nodes(struct ht_fd_stepper *s, struct ht_archive *archive, const char *name,
@@ -344,12 +338,11 @@ double ht_fd_weight(const struct ht_grid *grid, const int64_t m[3]);
 struct ht_fd_operator ht_fd_scaled(const struct ht_fd_operator *law, double factor);
 /* Sums over a part, NULL: over the whole grid, the same on all ranks and whatever their number;
  * first: node of the grid; largest: of x and its level. Collective. */
-HT_CHECKED enum ht_err ht_fd_total(struct ht_fd_stepper *s, const struct ht_fd_part *part,
-                                   struct ht_buffer *x, struct ht_buffer *y,
-                                   struct ht_measure *out);
+HT_ERR ht_fd_total(struct ht_fd_stepper *s, const struct ht_fd_part *part, struct ht_buffer *x,
+                   struct ht_buffer *y, struct ht_measure *out);
 /* HT_ERR_NOT_FINITE, of sums over the grid of a field that is not. */
-HT_CHECKED enum ht_err ht_fd_not_finite(const struct ht_fd_stepper *s, int field, double time,
-                                        const struct ht_measure *sums);
+HT_ERR ht_fd_not_finite(const struct ht_fd_stepper *s, int field, double time,
+                        const struct ht_measure *sums);
 /* The nodes of the layer at side n % 2 of axis n / 2, false: all, as there is none; those in no
  * layer (fd_run.c). */
 bool ht_fd_part_layer(const struct ht_fd_stepper *s, int n, struct ht_fd_part *out);
@@ -357,14 +350,13 @@ struct ht_fd_part ht_fd_part_open(const struct ht_fd_stepper *s);
 /* The box of a task. */
 struct ht_fd_box ht_fd_task_box(const struct ht_fd_stepper *s, const struct ht_task *task);
 /* Own planes between an array and plain values [plane][n2][n1], read or written. */
-HT_CHECKED enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_buffer *array,
-                                         int64_t first, int64_t last, const double *from,
-                                         double *to);
+HT_ERR ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_buffer *array, int64_t first,
+                         int64_t last, const double *from, double *to);
 /* p += factor d at the own nodes; -1 and p itself: 0. */
-HT_CHECKED enum ht_err ht_fd_advance_own(struct ht_fd_stepper *s, double factor,
-                                         struct ht_buffer *d, struct ht_buffer *p);
+HT_ERR ht_fd_advance_own(struct ht_fd_stepper *s, double factor, struct ht_buffer *d,
+                         struct ht_buffer *p);
 /* u(N) and d(N) become u(N-1) and -d(N), with u(N) in w's place; the next steps go back. */
-HT_CHECKED enum ht_err ht_fd_reverse(struct ht_fd_stepper *s);
+HT_ERR ht_fd_reverse(struct ht_fd_stepper *s);
 
 /* ---- the forward run in the reverse order of time, of gradients (docs/developers/gradients.md)
  * ---- */
@@ -419,41 +411,39 @@ struct ht_fd_shell {
     bool closed;
 };
 /* The members that need no memory, of a planned stepper. Refuses grids without inner nodes. */
-HT_CHECKED enum ht_err ht_fd_shell_plan(struct ht_fd_stepper *s,
-                                        const struct ht_fd_shell_choice *choice,
-                                        struct ht_fd_shell *out);
+HT_ERR ht_fd_shell_plan(struct ht_fd_stepper *s, const struct ht_fd_shell_choice *choice,
+                        struct ht_fd_shell *out);
 /* Bytes of memory of a planned shell; of all records, in memory or in a file. */
 struct ht_fd_shell_bytes {
     int64_t host, device, records;
 };
 void ht_fd_shell_size(const struct ht_fd_shell *shell, struct ht_fd_shell_bytes *out);
-HT_CHECKED enum ht_err ht_fd_shell_create(struct ht_fd_stepper *s,
-                                          const struct ht_fd_shell_choice *choice,
-                                          struct ht_fd_shell **out);
+HT_ERR ht_fd_shell_create(struct ht_fd_stepper *s, const struct ht_fd_shell_choice *choice,
+                          struct ht_fd_shell **out);
 void ht_fd_shell_destroy(struct ht_fd_shell *shell); /* NULL allowed; the stepper goes forwards */
 /* The tasks HT_TASK_RECORD and HT_TASK_RESTORE; what a step back needs, before it. */
 enum ht_err ht_fd_shell_take_step(void *stepper, const struct ht_task *task);
 enum ht_err ht_fd_shell_put_step(void *stepper, const struct ht_task *task);
-HT_CHECKED enum ht_err ht_fd_shell_need(struct ht_fd_shell *shell, int64_t step);
+HT_ERR ht_fd_shell_need(struct ht_fd_shell *shell, int64_t step);
 /* From the present state on, that of step 0, steps are recorded. */
-HT_CHECKED enum ht_err ht_fd_shell_record(struct ht_fd_shell *shell);
+HT_ERR ht_fd_shell_record(struct ht_fd_shell *shell);
 /* After the last step N: the state becomes u(N-1) and -d(N); time steps lead back from u(n) and
  * -d(n+1) to u(n-1) and -d(n), outside of layers, as long as n > 0. Collective. */
-HT_CHECKED enum ht_err ht_fd_shell_back(struct ht_fd_shell *shell);
+HT_ERR ht_fd_shell_back(struct ht_fd_shell *shell);
 /* The stepper goes forwards, from a state that is put next, and records nothing. */
 void ht_fd_shell_leave(struct ht_fd_shell *shell);
 
 /* ---- fd_layers.c: absorbing layers ---- */
 /* The members of s->layers that need no memory. */
 void ht_fd_layers_plan(struct ht_fd_stepper *s);
-HT_CHECKED enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s);
+HT_ERR ht_fd_layers_create(struct ht_fd_stepper *s);
 void ht_fd_layers_archive(struct ht_fd_stepper *s, struct ht_archive *archive);
 /* They forget what steps have left, and wait for data. */
-HT_CHECKED enum ht_err ht_fd_layers_clear(void *stepper);
+HT_ERR ht_fd_layers_clear(void *stepper);
 /* Data of own plane m for layers along an axis, of its nodes and of the half points above them, as
  * in cl/fd_layers.cl. */
-HT_CHECKED enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m,
-                                        const double *node, const double *half);
+HT_ERR ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m, const double *node,
+                        const double *half);
 
 /* ---- window, arrays, medium ---- */
 /* The members that need no memory, of one field all. */
@@ -464,17 +454,15 @@ void ht_fd_stepper_plan(const struct ht_problem *problem, const struct ht_fd_eng
 int64_t ht_fd_inside(const struct ht_grid *grid, unsigned parity, int axis, int64_t m);
 /* Planes [first, last) along x3 of ht_fd_problem.fill `what` so continued; neighbours are filled
  * together. */
-HT_CHECKED enum ht_err ht_fd_fill_planes(const struct ht_problem *problem, int what,
-                                         unsigned parity, int64_t first, int64_t last, double *out);
+HT_ERR ht_fd_fill_planes(const struct ht_problem *problem, int what, unsigned parity, int64_t first,
+                         int64_t last, double *out);
 /* ht_fd_problem.fill of `first` to `last` - 1, so continued, in the window. */
-HT_CHECKED enum ht_err ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int last,
-                                         unsigned parity, struct ht_buffer *const *to);
+HT_ERR ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int last, unsigned parity,
+                         struct ht_buffer *const *to);
 /* ht_fd_problem.fill of a plan's frame, medium: the plan; of problem->fd.number, medium: the
  * problem. */
-HT_CHECKED enum ht_err ht_fd_fill_frame(const void *medium, int what, int64_t first, int64_t last,
-                                        double *out);
-HT_CHECKED enum ht_err ht_fd_fill_numbers(const void *medium, int what, int64_t first, int64_t last,
-                                          double *out);
+HT_ERR ht_fd_fill_frame(const void *medium, int what, int64_t first, int64_t last, double *out);
+HT_ERR ht_fd_fill_numbers(const void *medium, int what, int64_t first, int64_t last, double *out);
 /* Planes to fill at once: averages along x3 begin anew with each fill. */
 int64_t ht_fd_block_planes(const struct ht_grid *grid);
 
@@ -519,14 +507,13 @@ struct ht_pair_faces {
 };
 /* On own planes and `more` beyond to either side; problem->fd.fill has the couplings, too. A group
  * with more than a third of the points listed has none. Collective. */
-HT_CHECKED enum ht_err ht_pair_faces_find(const struct ht_problem *problem,
-                                          const struct ht_pair *pair, int64_t more,
-                                          struct ht_pair_faces **out);
+HT_ERR ht_pair_faces_find(const struct ht_problem *problem, const struct ht_pair *pair,
+                          int64_t more, struct ht_pair_faces **out);
 /* Whether a group has couplings. NULL: no. */
 bool ht_pair_faces_use(const struct ht_pair_faces *faces, int group);
 /* Multiplies values of coefficient `what` on planes of the grid as the step's bound needs them. */
-HT_CHECKED enum ht_err ht_pair_faces_raise(const struct ht_pair_faces *faces, int what,
-                                           int64_t first, int64_t last, double *out);
+HT_ERR ht_pair_faces_raise(const struct ht_pair_faces *faces, int what, int64_t first, int64_t last,
+                           double *out);
 /* In a box of field `to`, n[k] points from low[k] on: += what the couplings of the medium make
  * there of so much of field `from` at a node. Beyond a wall there is nothing; a periodic axis goes
  * on. */
@@ -540,8 +527,7 @@ struct ht_pair_spread {
 void ht_pair_faces_spread(const struct ht_pair_spread *spread, const int64_t node[3],
                           double weight);
 /* The lists of a planned stepper; nothing where the group has no couplings. */
-HT_CHECKED enum ht_err ht_pair_meets_make(const struct ht_pair_stepper *s, int group,
-                                          struct ht_pair_meets *out);
+HT_ERR ht_pair_meets_make(const struct ht_pair_stepper *s, int group, struct ht_pair_meets *out);
 void ht_pair_meets_free(struct ht_pair_meets *meets);
 /* What of them the targets of a task need. */
 void ht_pair_meets_range(const struct ht_pair_task *t, int64_t point[2], int64_t target[2]);
@@ -552,13 +538,12 @@ int64_t ht_pair_bound_planes(const struct ht_problem *problem);
 int ht_pair_block(const struct ht_pair *pair, unsigned fields, const double *coefficient,
                   int64_t apart, int number[HT_MAX_FIELDS], double c[HT_MAX_FIELDS][HT_MAX_FIELDS]);
 /* Coefficient c, an array or a number, on planes of the grid. */
-HT_CHECKED enum ht_err ht_pair_fill(const struct ht_pair_stepper *s, int c, int64_t first,
-                                    int64_t last, double *out);
+HT_ERR ht_pair_fill(const struct ht_pair_stepper *s, int c, int64_t first, int64_t last,
+                    double *out);
 /* Of the plain engine, at a node of the window; c -1: 0. */
 double ht_pair_coefficient_at(const struct ht_pair_stepper *s, int c, int64_t at);
 /* Into cleared members (pair_run.c). */
-HT_CHECKED enum ht_err ht_pair_find_energy(struct ht_pair_stepper *s, double time,
-                                           struct ht_state *out);
+HT_ERR ht_pair_find_energy(struct ht_pair_stepper *s, double time, struct ht_state *out);
 /* pair_surface.c: what lies on sides with nothing beyond them (HT_WALL_CLOSED), of which free ones
  * are the only kind. */
 /* The side's node of its axis; of others HT_PAIR_FAR beyond them. */
@@ -576,8 +561,8 @@ unsigned ht_pair_surface_on(const struct ht_pair_stepper *s, unsigned parity, co
 void ht_pair_surface_release(const struct ht_pair_stepper *s, unsigned sides, bool absolute,
                              const double *coefficient, double *change);
 /* Coefficients of a parity, [coefficient][node] of planes [first, last) of the grid. */
-HT_CHECKED enum ht_err ht_pair_read(const struct ht_pair_stepper *s, unsigned parity, int64_t first,
-                                    int64_t last, double *out);
+HT_ERR ht_pair_read(const struct ht_pair_stepper *s, unsigned parity, int64_t first, int64_t last,
+                    double *out);
 /* The fields that take what drives a field, and how much of 1 each takes at a node of the grid: of
  * coupled ones on free sides stresses become those with which normal stresses do not change. own:
  * of what drives it times the medium there, C of coupled ones. coefficient: those of the field's
@@ -588,13 +573,12 @@ void ht_pair_shares(const struct ht_pair_stepper *s, const int64_t m[3], int fro
 /* Data of some fields, [field][node] of such planes, become those of a solid with free sides: 0
  * beyond them, and on them as ht_pair_surface_release says. All coupled fields are among them, or
  * none. */
-HT_CHECKED enum ht_err ht_pair_surface_meet(const struct ht_pair_stepper *s, unsigned fields,
-                                            int64_t first, int64_t last, double *values);
+HT_ERR ht_pair_surface_meet(const struct ht_pair_stepper *s, unsigned fields, int64_t first,
+                            int64_t last, double *values);
 /* The ghosts of a box of some fields' arrays; edges: with those where ghosts of two axes, or of one
  * and planes of a neighbour meet. */
-HT_CHECKED enum ht_err ht_pair_ghosts(struct ht_pair_stepper *s, unsigned fields,
-                                      const struct ht_fd_box *box, bool edges,
-                                      struct ht_buffer *const *array);
+HT_ERR ht_pair_ghosts(struct ht_pair_stepper *s, unsigned fields, const struct ht_fd_box *box,
+                      bool edges, struct ht_buffer *const *array);
 /* pair_losses.c: losses at a point. Those that a group has, by plain loops: sum[f], what a field f
  * is to change at node m of the window, number at, before them. whole: in a step, with the fields
  * and what they remember; else they are of a further change alone, and add to what is remembered.
@@ -607,5 +591,5 @@ void ht_pair_rest(const struct ht_pair_stepper *s, int row, int64_t at, double c
 bool ht_pair_loses(const struct ht_pair *pair, int group);
 enum ht_pair_damping ht_pair_damping_of(const struct ht_problem *problem);
 /* Refuses fewer cells than the stencil reaches over. */
-HT_CHECKED enum ht_err ht_fd_check_points(const struct ht_plan *plan);
+HT_ERR ht_fd_check_points(const struct ht_plan *plan);
 extern const struct ht_fd_engine_ops ht_fd_device_ops, ht_fd_plain_ops;

@@ -6,13 +6,12 @@
 
 /* `store` and `checkpoint` (fd_kept.c): in no more than `memory` bytes; those of a step and of a
  * state, the most of all ranks. Collective. */
-HT_CHECKED enum ht_err ht_fd_kept_bytes(const struct ht_fd_past *of, double bytes[2]);
-HT_CHECKED enum ht_err ht_fd_kept_create(const struct ht_fd_past *of, bool store, double memory,
-                                         struct ht_fd_past **out);
+HT_ERR ht_fd_kept_bytes(const struct ht_fd_past *of, double bytes[2]);
+HT_ERR ht_fd_kept_create(const struct ht_fd_past *of, bool store, double memory,
+                         struct ht_fd_past **out);
 /* `reverse` (fd_shell.c), of one field. Collective. */
-HT_CHECKED enum ht_err ht_fd_reverse_create(const struct ht_fd_past *of,
-                                            const struct ht_fd_shell_choice *choice,
-                                            struct ht_fd_past **out);
+HT_ERR ht_fd_reverse_create(const struct ht_fd_past *of, const struct ht_fd_shell_choice *choice,
+                            struct ht_fd_past **out);
 
 struct ht_gradient {
     const struct ht_fd_gradient_ops *ops;
@@ -52,19 +51,19 @@ struct ht_fd_gradient_ops {
 };
 extern const struct ht_fd_gradient_ops ht_pair_gradient;
 /* Adds rows of a field at the nodes of a point, times their weights. */
-HT_CHECKED enum ht_err ht_fd_list_nodes(const struct ht_gradient *g, int field,
-                                        const struct ht_point *point, struct ht_sampler *out);
+HT_ERR ht_fd_list_nodes(const struct ht_gradient *g, int field, const struct ht_point *point,
+                        struct ht_sampler *out);
 
 /* ---- pair_gradient.c: strains, of a pair with couplings at oblique faces ---- */
 /* In g->strains, which stays NULL without them: the others do nothing then. */
-HT_CHECKED enum ht_err ht_pair_strains_create(struct ht_gradient *g);
+HT_ERR ht_pair_strains_create(struct ht_gradient *g);
 void ht_pair_strains_destroy(struct ht_gradient *g);
 /* Numbers in the memory of the engine. */
 int64_t ht_pair_strains_numbers(const struct ht_gradient *g);
 /* An adjoint run begins, with amplitudes of its sources; it has done the pass of a group. */
-HT_CHECKED enum ht_err ht_pair_strains_begin(struct ht_gradient *g, const double *amplitude);
-HT_CHECKED enum ht_err ht_pair_strains_pass(struct ht_gradient *g, int group);
+HT_ERR ht_pair_strains_begin(struct ht_gradient *g, const double *amplitude);
+HT_ERR ht_pair_strains_pass(struct ht_gradient *g, int group);
 /* Whether a sum is one of these; own planes of it. */
 bool ht_pair_strains_sum(const struct ht_gradient *g, enum ht_gradient_sum sum);
-HT_CHECKED enum ht_err ht_pair_strains_read(const struct ht_gradient *g, enum ht_gradient_sum sum,
-                                            int64_t first, int64_t last, double *out);
+HT_ERR ht_pair_strains_read(const struct ht_gradient *g, enum ht_gradient_sum sum, int64_t first,
+                            int64_t last, double *out);

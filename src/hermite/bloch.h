@@ -6,5 +6,5 @@
 /* The error of a wave of so many cells of size h[0] along an axis, or along the diagonal of as many
  * axes, after some steps, relative: by a problem's scheme, step and stages in cubes of its
  * problem->uniform. */
-HT_CHECKED enum ht_err ht_bloch_error(const struct ht_problem *problem, int axes, double cells,
-                                      double steps, double *error);
+HT_ERR ht_bloch_error(const struct ht_problem *problem, int axes, double cells, double steps,
+                      double *error);

@@ -37,10 +37,9 @@ static inline bool ht_config_is_text(const char *path) {
     return strchr(path, '\n') != NULL;
 }
 /* Visits the settings of a file, or of a text, in order; stops at the first error. */
-HT_CHECKED enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit, void *data);
+HT_ERR ht_config_read_file(const char *path, ht_config_visit *visit, void *data);
 /* Visits key = text, text being a value in libconfig's syntax or a bare word, taken as a string. */
-HT_CHECKED enum ht_err ht_config_read_value(const char *key, const char *text,
-                                            ht_config_visit *visit, void *data);
+HT_ERR ht_config_read_value(const char *key, const char *text, ht_config_visit *visit, void *data);
 
 /* A number that reads back to the same value and is not an integer's text. */
 void ht_config_add_real(struct ht_text *out, double value);

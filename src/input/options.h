@@ -24,16 +24,13 @@
 /* "an integer", "true or false". */
 const char *ht_option_type_words(const struct ht_option *option);
 /* Checks type and range, stores; the option holds its default. Messages name the setting's key. */
-HT_CHECKED enum ht_err ht_option_store(struct ht_params *params, void *base,
-                                       const struct ht_option *option,
-                                       const struct ht_setting *setting);
+HT_ERR ht_option_store(struct ht_params *params, void *base, const struct ht_option *option,
+                       const struct ht_setting *setting);
 /* Gives the option its default, or nothing. */
-HT_CHECKED enum ht_err ht_option_set_default(struct ht_params *params, void *base,
-                                             const struct ht_option *option);
+HT_ERR ht_option_set_default(struct ht_params *params, void *base, const struct ht_option *option);
 /* A member of a map, replacing one of its name; setting->key is "map.member". */
-HT_CHECKED enum ht_err ht_option_store_member(struct ht_params *params,
-                                              const struct ht_option *option,
-                                              const struct ht_setting *setting);
+HT_ERR ht_option_store_member(struct ht_params *params, const struct ht_option *option,
+                              const struct ht_setting *setting);
 /* The value as input files have it; nothing of a list. */
 void ht_option_add_value(struct ht_text *out, const void *base, const struct ht_option *option);
 
@@ -94,11 +91,10 @@ struct ht_source *ht_params_source(const struct ht_params *params, const char *k
 
 /* left: keys of `by` on the command line replace what the file alone gives for the key, which
  * gets its default, as if it were not given. */
-HT_CHECKED enum ht_err ht_params_replace(struct ht_params *params, const char *by, const char *key,
-                                         bool *left);
+HT_ERR ht_params_replace(struct ht_params *params, const char *by, const char *key, bool *left);
 
 /* ---- params_rules.c ---- */
 /* Refuses keys that have no meaning beside others, or replaces them. */
-HT_CHECKED enum ht_err ht_params_leave_aside(struct ht_params *params);
+HT_ERR ht_params_leave_aside(struct ht_params *params);
 /* Rules between options that the parameters alone decide. */
-HT_CHECKED enum ht_err ht_params_check(const struct ht_params *params);
+HT_ERR ht_params_check(const struct ht_params *params);

@@ -6,12 +6,11 @@
 
 /* ---- what an input may name of outputs: fields, and units (output.units); names.c ---- */
 /* Refuses units of what the equations do not have, and what is no text. */
-HT_CHECKED enum ht_err ht_units_check(const struct ht_params *params,
-                                      const struct ht_equations *eq);
+HT_ERR ht_units_check(const struct ht_params *params, const struct ht_equations *eq);
 /* The axis along which depth grows (output.down); -1: none. */
 int ht_down_axis(const struct ht_params *params);
 /* Attributes of a file: unit_NAME for each that is given, and down. */
-HT_CHECKED enum ht_err ht_units_write(const struct ht_params *params, struct ht_h5 *file);
+HT_ERR ht_units_write(const struct ht_params *params, struct ht_h5 *file);
 
 /* ---- the files in output.directory; output.c ---- */
 /* Names of outputs, each with a row in output.c. */
@@ -28,12 +27,11 @@ struct ht_h5_values ht_planes_set(const struct ht_grid *grid, const char *name, 
                                   bool whole, const double *data);
 /* Ends a file that rank 0 has begun, of others it is NULL: all ranks write their planes of the
  * slowest axis into its datasets of values. err: the first failure so far. Collective. */
-HT_CHECKED enum ht_err ht_planes_end(const struct ht_grid *grid, enum ht_err err,
-                                     struct ht_h5 *file, const char *path, int count,
-                                     struct ht_h5_values *set);
+HT_ERR ht_planes_end(const struct ht_grid *grid, enum ht_err err, struct ht_h5 *file,
+                     const char *path, int count, struct ht_h5_values *set);
 /* Its attributes that say where values are: system, corner, spacing, names of units. */
-HT_CHECKED enum ht_err ht_planes_describe(const struct ht_params *params,
-                                          const struct ht_grid *grid, struct ht_h5 *file);
+HT_ERR ht_planes_describe(const struct ht_params *params, const struct ht_grid *grid,
+                          struct ht_h5 *file);
 
 /* ---- traces.h5, written while the run goes on, and further formats; by rank 0; traces.c ---- */
 /* Formats beside HDF5. */
@@ -63,15 +61,15 @@ struct ht_places {
     int64_t count, sources;
     double (*x)[3];
 };
-HT_CHECKED enum ht_err ht_places_make(const struct ht_shots *shots,
-                                      const struct ht_receivers *receivers, struct ht_places *out);
+HT_ERR ht_places_make(const struct ht_shots *shots, const struct ht_receivers *receivers,
+                      struct ht_places *out);
 /* HT_ENDED(ht_places_free) struct ht_places places */
 void ht_places_free(struct ht_places *places);
 /* Those of a shot that stand anywhere; planes and boxes have none. */
 int ht_places_of(const struct ht_shot *shot);
 /* [point][axis], where there are some. */
-HT_CHECKED enum ht_err ht_positions_write(struct ht_h5 *file, const char *name, int dims,
-                                          int64_t count, double (*x)[3]);
+HT_ERR ht_positions_write(struct ht_h5 *file, const char *name, int dims, int64_t count,
+                          double (*x)[3]);
 /* Of a run: ht_output_traces_begin and what follows it in output.h. */
 struct ht_traces {
     const struct ht_output *output;
@@ -85,9 +83,9 @@ void ht_traces_end(struct ht_traces *traces);
 
 /* ---- slices of fields over the medium, and of the model; pictures.c ---- */
 /* What ht_output_check says of pictures. */
-HT_CHECKED enum ht_err ht_pictures_check(const struct ht_output *output);
+HT_ERR ht_pictures_check(const struct ht_output *output);
 /* All but checked. */
-HT_CHECKED enum ht_err ht_pictures_create(struct ht_output *output);
+HT_ERR ht_pictures_create(struct ht_output *output);
 void ht_pictures_destroy(struct ht_output *output);
 /* The number of pictures drawn, and what their colours span. */
 void ht_pictures_archive(struct ht_output *output, struct ht_archive *archive);

@@ -34,11 +34,11 @@ void ht_blocks_pad(const struct ht_blocks *blocks, int tile, int first[9], int *
                    const double **entry);
 /* Slots number the fields of spec->src and spec->dst in order. Computed in long double from eq,
  * order, stages, scale, src, dst and old_sign. The system must satisfy ht_blocks_apply. */
-HT_CHECKED enum ht_err ht_blocks_create(const struct ht_spec *spec, struct ht_blocks **out);
+HT_ERR ht_blocks_create(const struct ht_spec *spec, struct ht_blocks **out);
 void ht_blocks_destroy(struct ht_blocks *blocks); /* NULL allowed */
 /* In single precision: rounds the entries to sums of two numbers of 11 bits so that their errors
  * cancel for resolved waves. */
-HT_CHECKED enum ht_err ht_blocks_round(const struct ht_spec *spec, struct ht_blocks *blocks);
+HT_ERR ht_blocks_round(const struct ht_spec *spec, struct ht_blocks *blocks);
 /* A number rounded to the 11 bits that tensor cores read of single precision; of entries of
  * ht_blocks_round the rest has as many. */
 double ht_first_half(double value);
@@ -53,5 +53,5 @@ int ht_storage_entry(int entry, int coefs, int padded_coefs, const int *storage)
 int ht_blocks_class(const struct ht_spec *spec, int field, unsigned g);
 
 /* Rows and entries of blocks that have the room for them, in double or long double. */
-HT_CHECKED enum ht_err ht_blocks_fill_double(const struct ht_spec *spec, struct ht_blocks *blocks);
-HT_CHECKED enum ht_err ht_blocks_fill_long(const struct ht_spec *spec, struct ht_blocks *blocks);
+HT_ERR ht_blocks_fill_double(const struct ht_spec *spec, struct ht_blocks *blocks);
+HT_ERR ht_blocks_fill_long(const struct ht_spec *spec, struct ht_blocks *blocks);

@@ -39,20 +39,19 @@ struct ht_tool {
 /* Facts of a device; of none those of a GPU that has everything. */
 const struct ht_device_info *ht_tool_info(const struct ht_device *device);
 /* Appends the program. */
-HT_CHECKED enum ht_err ht_recipe_write(const struct ht_recipe *recipe, struct ht_text *out);
+HT_ERR ht_recipe_write(const struct ht_recipe *recipe, struct ht_text *out);
 /* The program of a half step by a given operator, with definitions, which must outlive it. */
-HT_CHECKED enum ht_err ht_step_recipe(const struct ht_variant *variant, const struct ht_spec *spec,
-                                      const struct ht_shape *shape, const struct ht_operator *op,
-                                      struct ht_text *definitions, struct ht_recipe *out);
+HT_ERR ht_step_recipe(const struct ht_variant *variant, const struct ht_spec *spec,
+                      const struct ht_shape *shape, const struct ht_operator *op,
+                      struct ht_text *definitions, struct ht_recipe *out);
 /* A tool that has its text and is compiled now, by ht_tool_build or by the first launch. *out: a
  * copy of the file's struct of `size` bytes, whose first member, struct ht_tool, is filled. */
-HT_CHECKED enum ht_err ht_tool_create(struct ht_device *device, const struct ht_recipe *recipe,
-                                      const void *own, size_t size, void *out);
+HT_ERR ht_tool_create(struct ht_device *device, const struct ht_recipe *recipe, const void *own,
+                      size_t size, void *out);
 /* The end of a function that fills such a tool: after an error it is destroyed; err. */
 enum ht_err ht_tool_keep(enum ht_err err, struct ht_tool **tool);
-HT_CHECKED enum ht_err ht_tool_launch(struct ht_tool *tool, enum ht_step_part part, int entry,
-                                      const int64_t groups[3], int count,
-                                      const struct ht_arg *args);
+HT_ERR ht_tool_launch(struct ht_tool *tool, enum ht_step_part part, int entry,
+                      const int64_t groups[3], int count, const struct ht_arg *args);
 /* The argument of `count` values in the tool's precision, to which they are changed in their place.
  */
 struct ht_arg ht_tool_reals(const struct ht_tool *tool, int count, double *values);
@@ -67,7 +66,7 @@ struct ht_arg ht_tool_reals(const struct ht_tool *tool, int count, double *value
 int ht_tool_buffers(unsigned numbers, struct ht_buffer *const *buffer, struct ht_arg *arg, int n);
 /* A buffer with these bytes, or these values in the tool's precision; NULL: undefined ones. Nothing
  * where there is no device. */
-HT_CHECKED enum ht_err ht_tool_store(const struct ht_tool *tool, int64_t bytes, const void *data,
-                                     struct ht_buffer **out);
-HT_CHECKED enum ht_err ht_tool_store_reals(const struct ht_tool *tool, int64_t count,
-                                           const double *values, struct ht_buffer **out);
+HT_ERR ht_tool_store(const struct ht_tool *tool, int64_t bytes, const void *data,
+                     struct ht_buffer **out);
+HT_ERR ht_tool_store_reals(const struct ht_tool *tool, int64_t count, const double *values,
+                           struct ht_buffer **out);

@@ -15,9 +15,8 @@ int64_t ht_fd_extent(const struct ht_fd_box *box, int64_t axis);
 bool ht_fd_empty(const struct ht_fd_box *box);
 struct ht_fd_args ht_fd_args_of(const struct ht_fd_box *box);
 /* The program of a variant of finite differences. */
-HT_CHECKED enum ht_err ht_fd_variant_text(const struct ht_variant *variant,
-                                          const struct ht_spec *spec, const struct ht_shape *shape,
-                                          struct ht_text *out);
+HT_ERR ht_fd_variant_text(const struct ht_variant *variant, const struct ht_spec *spec,
+                          const struct ht_shape *shape, struct ht_text *out);
 /* columns.c, separable.c, propagator*.c */
 extern const struct ht_variant ht_variant_monolithic, ht_variant_two_rolled, ht_variant_two_naive,
     ht_variant_gemm, ht_variant_separable, ht_variant_vector, ht_variant_propagator,
@@ -40,9 +39,8 @@ int64_t ht_vector_limit(const struct ht_device_info *info);
 int64_t ht_tile_nodes(int dims, int pitch, int rows);
 
 /* Cells, rows and group size of variants with one work-item per target. */
-HT_CHECKED enum ht_err ht_target_group(const struct ht_tuning *tuning,
-                                       const struct ht_device_info *info, int dims,
-                                       struct ht_shape *out);
+HT_ERR ht_target_group(const struct ht_tuning *tuning, const struct ht_device_info *info, int dims,
+                       struct ht_shape *out);
 
 /* ---- counted work, as ht_variant.cost ---- */
 /* The Taylor series in stages, by the kinds of the variant's kernels. */

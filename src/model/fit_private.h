@@ -97,19 +97,19 @@ struct ht_fit_job {
 
 /* ---- fit.c ---- */
 /* The axes of a fit whose medium and kind are set, from boxes of the medium. */
-HT_CHECKED enum ht_err ht_fit_make_axes(struct ht_fit *fit, const struct ht_medium_boxes all[3]);
+HT_ERR ht_fit_make_axes(struct ht_fit *fit, const struct ht_medium_boxes all[3]);
 /* Adds the counts of another part. */
 void ht_fit_counts_add(const struct ht_fit_counts *more, struct ht_fit_counts *counts);
 /* Position along axis k of entry i of the values of a job (k 2: at3). */
 double ht_fit_position(const struct ht_fit_job *job, int k, int64_t i);
 /* The same of a plane of rows of n[0] values, `row` apart, next to each other, and to `before` (or
  * NULL) on the plane below. */
-HT_CHECKED enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t n[2], int64_t row,
-                                          const double *values, const double *before);
+HT_ERR ht_fit_check_plane(struct ht_fit_job *job, const int64_t n[2], int64_t row,
+                          const double *values, const double *before);
 
 /* ---- fit_average.c ---- */
 /* All rows of planes [first[2], last[2]) by averages. */
-HT_CHECKED enum ht_err ht_fit_average(struct ht_fit_job *job);
+HT_ERR ht_fit_average(struct ht_fit_job *job);
 
 /* ---- frame.c ---- */
 struct ht_frame {
@@ -133,9 +133,9 @@ struct ht_frame {
     } kept[8];
 };
 /* A frame, zero before, of averages over these boxes; pair: as of ht_frame_create. */
-HT_CHECKED enum ht_err ht_frame_make(struct ht_frame *frame, const struct ht_medium *medium,
-                                     const struct ht_pair *pair, enum ht_fit_kind kind,
-                                     const struct ht_medium_boxes boxes[3]);
+HT_ERR ht_frame_make(struct ht_frame *frame, const struct ht_medium *medium,
+                     const struct ht_pair *pair, enum ht_fit_kind kind,
+                     const struct ht_medium_boxes boxes[3]);
 /* What some coefficients of a parity follow from: the channels of the mean of each scalar, -1: it
  * is not used, of that by boxes beside fluid, of its mean and its slopes along the axes for n. */
 struct ht_frame_means {
@@ -167,21 +167,20 @@ void ht_frame_at(const struct ht_frame *frame, const struct ht_frame_means *mean
 /* ---- fit_source.c ---- */
 /* Materials at the points x1[i], x[1], x[2], checked, of parameters in the mask, the others at
  * their defaults; at: number of the first one's samples, -1: files are interpolated. */
-HT_CHECKED enum ht_err ht_fit_line_materials(const struct ht_medium *medium, unsigned parameters,
-                                             const double x[3], int64_t at,
-                                             const struct ht_medium_work *line);
+HT_ERR ht_fit_line_materials(const struct ht_medium *medium, unsigned parameters, const double x[3],
+                             int64_t at, const struct ht_medium_work *line);
 /* All scalars on a plane of the boxes, x1 fastest: piece p3 along x3, lines of the pieces [first,
  * last) along x2, `row` apart. */
-HT_CHECKED enum ht_err ht_fit_source(const struct ht_fit *fit, int64_t p3, int64_t first,
-                                     int64_t last, int64_t row, double *const out[HT_MAX_SCALARS]);
+HT_ERR ht_fit_source(const struct ht_fit *fit, int64_t p3, int64_t first, int64_t last, int64_t row,
+                     double *const out[HT_MAX_SCALARS]);
 /* Of expressions, lines of the pieces [first, last) along x2, next to each other: values at the
  * centres of piece p, with those of its neighbours; then means of the boxes at faces in their
  * place. *out: NULL where there are no such faces. */
 struct ht_fit_near;
-HT_CHECKED enum ht_err ht_fit_near_make(const struct ht_fit *fit, const int64_t pieces[2],
-                                        struct ht_pool *pool, struct ht_fit_near **out);
-HT_CHECKED enum ht_err ht_fit_near_read(struct ht_fit_near *near, int64_t p, double *const *out);
-HT_CHECKED enum ht_err ht_fit_near_average(struct ht_fit_near *near, int64_t p, double *const *out);
+HT_ERR ht_fit_near_make(const struct ht_fit *fit, const int64_t pieces[2], struct ht_pool *pool,
+                        struct ht_fit_near **out);
+HT_ERR ht_fit_near_read(struct ht_fit_near *near, int64_t p, double *const *out);
+HT_ERR ht_fit_near_average(struct ht_fit_near *near, int64_t p, double *const *out);
 void ht_fit_near_end(struct ht_fit_near *near);
 /* The first scalar of those that a field's coefficients take: that of the mean along its axis. */
 int ht_fit_scalar(const struct ht_fit *fit, int field);

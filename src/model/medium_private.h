@@ -56,8 +56,8 @@ void ht_medium_find_shown(const struct ht_medium *medium, const struct ht_averag
                           unsigned *shown);
 
 /* Those of an axis, one where nothing depends on it; of samples those that reach into the box. */
-HT_CHECKED enum ht_err ht_medium_find_boxes(const struct ht_medium *medium, int k, bool depends,
-                                            struct ht_pool *pool, struct ht_medium_boxes *boxes);
+HT_ERR ht_medium_find_boxes(const struct ht_medium *medium, int k, bool depends,
+                            struct ht_pool *pool, struct ht_medium_boxes *boxes);
 
 /* samples.c: entry 0 of ht_samples_jet over ht_jets_make(dims, degree, true). inverse: of 1/values,
  * and the value is 1 over that; 0 stays. */
@@ -75,30 +75,27 @@ struct ht_medium_work {
     double *x1, *value[HT_MAX_MATERIALS], *material[HT_MAX_MATERIALS];
     struct ht_medium_cell *cell;
 };
-HT_CHECKED enum ht_err ht_medium_work_create(const struct ht_medium *medium, int64_t count,
-                                             struct ht_medium_work *work);
+HT_ERR ht_medium_work_create(const struct ht_medium *medium, int64_t count,
+                             struct ht_medium_work *work);
 void ht_medium_work_destroy(struct ht_medium_work *work);
 /* What a value must be and is not; NULL: it is. */
 const char *ht_medium_wrong(double value, bool positive, bool zero);
 /* Whether materials are allowed. */
-HT_CHECKED enum ht_err ht_medium_check(const struct ht_medium *medium, const double *material,
-                                       const double x[3]);
+HT_ERR ht_medium_check(const struct ht_medium *medium, const double *material, const double x[3]);
 /* The value of a parameter at any point; degree: of the polynomial between samples, 0: of the
  * nearest one. */
-HT_CHECKED enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter,
-                                           int degree, const double x[3], double *value);
+HT_ERR ht_medium_row_value(const struct ht_medium *medium, int parameter, int degree,
+                           const double x[3], double *value);
 /* The same, of degree 1, at the points x1[i], x[1], x[2]. */
-HT_CHECKED enum ht_err ht_medium_row_line(const struct ht_medium *medium, int parameter,
-                                          int64_t count, const double *x1, const double x[3],
-                                          double *out);
+HT_ERR ht_medium_row_line(const struct ht_medium *medium, int parameter, int64_t count,
+                          const double *x1, const double x[3], double *out);
 /* The polynomials of a node at x into work->material; flattened: they were reduced to the means
  * over the cell. */
-HT_CHECKED enum ht_err ht_medium_node(const struct ht_medium *medium,
-                                      const struct ht_medium_work *work, const double x[3],
-                                      bool *flattened);
+HT_ERR ht_medium_node(const struct ht_medium *medium, const struct ht_medium_work *work,
+                      const double x[3], bool *flattened);
 /* Whether the power of a polynomial is left out at a node, on a wall (ht_medium_fill). */
 bool ht_medium_drops(const struct ht_medium *medium, enum ht_subgrid subgrid,
                      const int64_t index[3], const int *power);
 
 /* Speeds, walls, checks over all nodes of both grids. */
-HT_CHECKED enum ht_err ht_medium_visit(struct ht_medium *medium);
+HT_ERR ht_medium_visit(struct ht_medium *medium);

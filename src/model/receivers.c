@@ -44,7 +44,8 @@ static enum ht_err place(struct making *m) {
     for (int64_t i = 0; given->places == 0 && i < group->count; i++)
         for (int k = 0; k < 3; k++) {
             const double a = n1 > 1 ? (double)(i % n1) / (double)(n1 - 1) : 0;
-            const double b = n2 > 1 ? (double)(i / n1) / (double)(n2 - 1) : 0;
+            const int64_t row = i / n1;
+            const double b = n2 > 1 ? (double)row / (double)(n2 - 1) : 0;
             group->x[i][k] = from[k] + a * (given->to[k] - from[k]);
             if (plane) group->x[i][k] += b * (given->side[k] - from[k]);
         }

@@ -71,7 +71,7 @@ static const struct ht_method *method(const struct ht_plan *plan) {
 
 int ht_plan_full_order(const struct ht_plan *plan) {
     if (plan->grid.order > 0) return 2 * plan->order + 1;
-    return (int)ht_least(plan->order, 2 * plan->problem.stages);
+    return (int)ht_least(plan->order, 2L * plan->problem.stages);
 }
 
 static enum ht_err check_ranks(const struct ht_plan *plan) {

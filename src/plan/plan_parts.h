@@ -6,7 +6,7 @@
 /* ---- plan_scheme.c ---- */
 /* Sets problem.scheme, what follows from it, order and chosen_by, from params, eq and
  * medium->uniform. No communication: the same on all ranks. */
-HT_CHECKED enum ht_err ht_plan_choose_scheme(struct ht_plan *plan);
+HT_ERR ht_plan_choose_scheme(struct ht_plan *plan);
 
 /* ---- plan_layers.c: absorbing sides ---- */
 /* The rest for Hermite methods, once the step is known: stages in the layers, and their damping
@@ -20,7 +20,7 @@ void ht_plan_continue_medium(struct ht_plan *plan);
 
 /* ---- expect.c ---- */
 /* Sets cells_per_wavelength and expected of a plan that is otherwise complete. */
-HT_CHECKED enum ht_err ht_expect(struct ht_plan *plan);
+HT_ERR ht_expect(struct ht_plan *plan);
 
 /* ---- scheme.c: a new scheme needs its word in HT_EACH_SCHEME (htwave/params.h), a row and a line
  * here ---- */

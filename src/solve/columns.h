@@ -18,10 +18,10 @@ static inline void ht_columns_free(struct ht_columns *columns) {
     free(columns->entry);
 }
 /* Adds one, whose number is set. */
-HT_CHECKED enum ht_err ht_columns_add(struct ht_columns *columns, struct ht_column_entry entry);
+HT_ERR ht_columns_add(struct ht_columns *columns, struct ht_column_entry entry);
 /* Sorts the entries and lists their nodes, in a window of so many planes of `nodes` nodes;
  * plane[m]: the first of plane m in the list; weight[entry] NULL: shapes and walls instead. All
  * from the pool. */
-HT_CHECKED enum ht_err ht_columns_list(struct ht_columns *columns, int64_t planes, int64_t nodes,
-                                       struct ht_pool *pool, struct ht_inject_list *list,
-                                       int64_t **plane, double **weight);
+HT_ERR ht_columns_list(struct ht_columns *columns, int64_t planes, int64_t nodes,
+                       struct ht_pool *pool, struct ht_inject_list *list, int64_t **plane,
+                       double **weight);

@@ -36,15 +36,15 @@ int64_t ht_links_bytes(const struct ht_link link[2], int64_t *largest);
 /* Creates the two links of a slab (neighbour and room given in each), their buffers, and chooses
  * the best transport that both ends of each link support; wish: "auto" or a name. A transport that
  * changes messages is not used, or is HT_ERR_DEVICE where the user asked for it. Collective. */
-HT_CHECKED enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device,
-                                       const char *wish, struct ht_link link[2]);
+HT_ERR ht_links_create(struct ht_comm *comm, struct ht_device *device, const char *wish,
+                       struct ht_link link[2]);
 /* Also of none. Call it after ht_halo_finish (MPI may lose a message whose receive was cancelled),
  * or after a failure that the ranks have agreed on. It waits up to a second for neighbours that
  * have buffers of this rank open. */
 void ht_links_destroy(struct ht_link link[2]);
 /* sound[side]: the link delivers what its other end sent; true where there is no link. Collective.
  */
-HT_CHECKED enum ht_err ht_links_try(struct ht_link link[2], bool sound[2]);
+HT_ERR ht_links_try(struct ht_link link[2], bool sound[2]);
 
 /* Buffers whose planes travel with those of an array. */
 struct ht_halo_part {
@@ -74,10 +74,10 @@ void ht_halo_plan(const struct ht_problem *problem, const struct ht_passes *pass
 /* By a planned halo, as if its slab had two neighbours; mean per time step. */
 struct ht_sent ht_halo_sent(const struct ht_problem *problem, const struct ht_halo *halo);
 /* Begins an exchange: packs own planes for the neighbours, after all work enqueued so far. */
-HT_CHECKED enum ht_err ht_halo_send(struct ht_halo *halo, const struct ht_planes *planes);
+HT_ERR ht_halo_send(struct ht_halo *halo, const struct ht_planes *planes);
 /* Ends the exchange: waits for messages, not for the device, and makes the planes available to work
  * enqueued from now on. */
-HT_CHECKED enum ht_err ht_halo_receive(struct ht_halo *halo);
-HT_CHECKED enum ht_err ht_halo_finish(struct ht_halo *halo);
+HT_ERR ht_halo_receive(struct ht_halo *halo);
+HT_ERR ht_halo_finish(struct ht_halo *halo);
 /* Adds the counts of messages, their transports and the packing seconds to out. */
 void ht_halo_traffic(const struct ht_halo *halo, struct ht_traffic *out);

@@ -104,7 +104,7 @@ struct ht_places {
     struct ht_place place[8];
 };
 /* HT_ENDED(ht_places_end) struct ht_places places = {0}: it stays where it is. */
-HT_CHECKED enum ht_err ht_places_find(const struct ht_plan *plan, struct ht_places *out);
+HT_ERR ht_places_find(const struct ht_plan *plan, struct ht_places *out);
 void ht_places_end(struct ht_places *places);
 
 /* ---- oracle.c: polynomials of cells, [j3][j2][j1] ---- */
@@ -134,8 +134,7 @@ void ht_cell_differentiate(const struct ht_cell *cell, const struct ht_term *ter
  * has none. */
 enum { HT_FD_MEMORIES = 2 };
 int64_t ht_fd_memory_numbers(const struct ht_stepper *stepper);
-HT_CHECKED enum ht_err ht_fd_memory_move(const struct ht_stepper *stepper, int which, bool put,
-                                         double *values);
+HT_ERR ht_fd_memory_move(const struct ht_stepper *stepper, int which, bool put, double *values);
 
 /* What a side's matched layer sends back of the amplitude of a plane wave that comes at an angle
  * with this cosine (fd_layers.c); 1: not known. */

@@ -40,20 +40,19 @@ struct ht_runner {
 };
 
 /* Makes what needs neither kernels nor memory of the device. The partition is made. */
-HT_CHECKED enum ht_err ht_runner_make(struct ht_runner *r, const struct ht_runner_ops *ops,
-                                      const struct ht_problem *problem, struct ht_device *device);
+HT_ERR ht_runner_make(struct ht_runner *r, const struct ht_runner_ops *ops,
+                      const struct ht_problem *problem, struct ht_device *device);
 void ht_runner_free(struct ht_runner *r);
 /* Where the grid is cut: opens a copy of a planned halo. After the ranks have agreed; collective.
  */
-HT_CHECKED enum ht_err ht_runner_connect(struct ht_runner *r, const struct ht_problem *problem,
-                                         const struct ht_halo *planned);
-HT_CHECKED enum ht_err ht_runner_run(struct ht_runner *r, const struct ht_passes *passes, int first,
-                                     int last);
+HT_ERR ht_runner_connect(struct ht_runner *r, const struct ht_problem *problem,
+                         const struct ht_halo *planned);
+HT_ERR ht_runner_run(struct ht_runner *r, const struct ht_passes *passes, int first, int last);
 /* Waits for the messages of an exchange in progress. */
-HT_CHECKED enum ht_err ht_runner_complete(struct ht_runner *r);
+HT_ERR ht_runner_complete(struct ht_runner *r);
 
 /* As in struct ht_stepper_ops. */
-HT_CHECKED enum ht_err ht_runner_half_step(void *self, enum ht_subgrid from);
-HT_CHECKED enum ht_err ht_runner_repeat(void *self, int64_t steps, int64_t *done);
-HT_CHECKED enum ht_err ht_runner_finish(void *self);
+HT_ERR ht_runner_half_step(void *self, enum ht_subgrid from);
+HT_ERR ht_runner_repeat(void *self, int64_t steps, int64_t *done);
+HT_ERR ht_runner_finish(void *self);
 void ht_runner_traffic(void *self, struct ht_traffic *out);

@@ -41,10 +41,10 @@ struct ht_sampler {
 
 /* Room for pattern number shape.patterns, in the order of struct ht_rows_tables but for weights by
  * coefficients, all 0 but the first line's factor, 1; one that is not counted then is given up. */
-HT_CHECKED enum ht_err ht_sampler_pattern(struct ht_sampler *s, int64_t **node, double **value);
+HT_ERR ht_sampler_pattern(struct ht_sampler *s, int64_t **node, double **value);
 /* Adds a row to those of the current trace; *own: its plane is. */
-HT_CHECKED enum ht_err ht_sampler_add(struct ht_sampler *s, const struct ht_sampler_row *row,
-                                      double weight, bool *own);
+HT_ERR ht_sampler_add(struct ht_sampler *s, const struct ht_sampler_row *row, double weight,
+                      bool *own);
 /* Sums of other rows: of so many traces, over scale. */
 struct ht_sampler_of {
     const struct ht_grid *grid;
@@ -55,10 +55,10 @@ struct ht_sampler_of {
     const void *context;
 };
 /* The stepper does not know of it. Collective. */
-HT_CHECKED enum ht_err ht_sampler_make(const struct ht_sampler_of *of, struct ht_stepper *stepper,
-                                       struct ht_sampler **out);
+HT_ERR ht_sampler_make(const struct ht_sampler_of *of, struct ht_stepper *stepper,
+                       struct ht_sampler **out);
 /* A sample of the state there is, into the ring. */
-HT_CHECKED enum ht_err ht_sampler_take(struct ht_sampler *s);
+HT_ERR ht_sampler_take(struct ht_sampler *s);
 
 /* A trace of all groups. */
 struct ht_trace {
