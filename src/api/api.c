@@ -278,8 +278,6 @@ int ht_api_model_set(ht_api *api, const char *parameter, const double *values) {
     return 0;
 }
 
-/* ---- signals ---- */
-
 int ht_api_signal_set(ht_api *api, int source, int64_t count, double apart, const double *values) {
     struct ht_shot_given *given = api->params->shots.group;
     double *copy = NULL;
@@ -420,8 +418,6 @@ int ht_api_reading(ht_api *api, int shot, int group, int reading, char name[64])
     return HT_OK;
 }
 
-/* ---- snapshots ---- */
-
 static enum ht_err snapshots_look(void *context, const struct ht_view *view) {
     ht_api *api = context;
     const struct ht_plan *plan = view->run->plan;
@@ -507,8 +503,6 @@ static int run_shot(ht_api *api, int shot, double *traces) {
     take_traces(api, &recording, traces);
     return HT_OK;
 }
-
-/* ---- parameters ---- */
 
 int ht_api_parameters(ht_api *api, int count, const char *const *parameter) {
     HT_API_CALL(api);

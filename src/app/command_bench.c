@@ -2,7 +2,6 @@
  * JSON. */
 #include "app.h"
 
-/* One measurement: its plan and its results. */
 struct row {
     const struct ht_system *system;
     const struct ht_scheme *scheme;
@@ -234,7 +233,6 @@ static enum ht_err measure_row(const struct bench *bench, struct row *row) {
     return HT_OK;
 }
 
-/* Those from number `first` on. */
 static enum ht_err measure_rows(struct bench *bench, int first) {
     HT_ENDED(ht_progress_end) struct ht_progress progress;
     const double began = ht_clock();
@@ -332,7 +330,6 @@ static void add_csv(const struct bench *bench, const struct row *r, bool heads,
     }
 }
 
-/* The members of a machine's object. */
 static void add_machine(const struct bench *bench, int machine, struct ht_json *json) {
     const struct machine *m = &bench->machine[machine];
     ht_json_add(json, HT_TEXT("device", m->info.name), HT_TEXT("driver", m->info.driver),
@@ -362,8 +359,6 @@ static void add_json(const struct bench *bench, struct ht_json *json) {
     if (bench->machines > 1) ht_json_add(json, HT_CLOSE(']'));
     ht_json_add(json, HT_CLOSE('}'));
 }
-
-/* ---- several devices ---- */
 
 static bool of_one_problem(const struct row *a, const struct row *b) {
     return a->system == b->system && a->scheme == b->scheme && a->dims == b->dims &&

@@ -90,7 +90,6 @@ static double most_cells(const struct ht_simulation *sim) {
     return one ? 1 << 18 : cells_beyond_caches(sim, 2048);
 }
 
-/* Without layers. */
 static enum ht_err find_plain(struct ht_simulation *sim, double most, struct estimate *out) {
     /* The reference takes minutes for all stages at N = 8 in 3-D; its time is proportional to their
      * number. */

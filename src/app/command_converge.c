@@ -4,7 +4,6 @@
  * section 11. */
 #include "app.h"
 
-/* One simulation's outcome. */
 struct row {
     int order; /* grid.order */
     int full;  /* expected of errors */

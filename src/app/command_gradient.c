@@ -22,7 +22,6 @@ static void end_job(struct job *j) {
     free(j->part);
 }
 
-/* *chi: of this shot. */
 static enum ht_err run_shot(struct job *j, int shot, double *chi) {
     HT_ENDED(ht_pool_free) struct ht_pool pool = {0};
     struct ht_misfit misfit;

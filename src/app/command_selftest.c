@@ -12,8 +12,6 @@
 
 extern char **environ;
 
-/* ---- problems ---- */
-
 /* Of a shot the signal begins at 1e-11 of this. */
 #define SHOT "frequency=1.0;amplitude=1e13;"
 #define WAVY "medium.type=expression medium.c=1+0.2*sin(6*x1)"

@@ -222,7 +222,6 @@ static void shut(struct ht_h5 *file) {
     file->driver = 0;
 }
 
-/* Frees the record of a closed file. */
 static void free_file(struct ht_h5 *file) {
     free(file->temporary);
     free(file->path);

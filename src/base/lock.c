@@ -9,7 +9,6 @@
 
 enum { LOCK_TRIES = 1000 };
 
-/* Reads the holder's line, as printable characters. */
 static void read_holder(int fd, char holder[HT_LOCK_HOLDER]) {
     ssize_t length = pread(fd, holder, HT_LOCK_HOLDER - 1, 0);
     holder[length > 0 ? length : 0] = '\0';

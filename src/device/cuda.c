@@ -334,7 +334,6 @@ static enum ht_err cuda_buffer_clear(struct ht_driver *device, void *buffer, int
     return check(code, "writing zeros to the device");
 }
 
-/* A range at an address of the device. */
 static CUresult copy_range(CUdeviceptr at, int64_t bytes, void *in, const void *out,
                            CUstream queue) {
     if (in != NULL) return cuda.cuMemcpyDtoHAsync(in, at, (size_t)bytes, queue);
@@ -399,7 +398,6 @@ static void cuda_pinned_destroy(struct ht_driver *device, void *memory, void *pi
  * holds the buffer's offset in it. A process cannot open its own handles; then the name's address
  * is used. */
 
-/* The bytes of a name. */
 struct name {
     CUipcMemHandle handle;
     uint64_t process; /* the process that allocated it */
@@ -644,7 +642,6 @@ static void cuda_sequence_destroy(struct ht_driver *device, struct ht_graph *s) 
     free_graph(s);
 }
 
-/* A graph that is being made. */
 struct growing {
     CUgraph graph;
     CUgraphNode *node; /* of the launches of a fork */

@@ -121,7 +121,6 @@ static enum ht_err nearest(int architecture, int *out) {
     return HT_OK;
 }
 
-/* The compiler's log as the error message. */
 static enum ht_err compile_failed(nvrtcProgram program, nvrtcResult code) {
     size_t size = 0;
     if (nvrtc.nvrtcGetProgramLogSize(program, &size) != NVRTC_SUCCESS) size = 0;

@@ -558,7 +558,6 @@ enum ht_err ht_gemm_launch(struct ht_kernel *gemm, const struct ht_gemm_shape *s
     return launch_timed(gemm->device, &(struct ht_pending){.kernel = gemm}, &launch, 1);
 }
 
-/* Shares the seconds of all launches of a sequence among their kernels. */
 static void sequence_charge(struct ht_sequence *s, double seconds) {
     double all = 0;
     for (int i = 0; i < s->count; i++) all += s->recorded[i].seconds;

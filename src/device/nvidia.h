@@ -1,6 +1,6 @@
 /* Libraries of NVIDIA that are loaded at run time: NVRTC, the compiler of the CUDA toolkit
  * (cuda_nvrtc.c; in cuda_none.c it is missing), which needs no device, and NVML, the management
- * library of the driver, for the energy counter (nvml.c; in nvml_none.c it is missing). */
+ * library of the driver, for the energy counter. */
 #pragma once
 
 #include <dlfcn.h>

@@ -353,7 +353,6 @@ static enum ht_err opencl_event_done(HT_UNUSED struct ht_driver *device, void *e
 
 /* ---- programs and launches ---- */
 
-/* The compiler's log as the error message. */
 static enum ht_err build_failed(struct ht_driver *device, cl_program program, cl_int code) {
     size_t size = 0;
     (void)clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);

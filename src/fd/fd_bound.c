@@ -58,8 +58,6 @@ struct bound {
     int64_t at;                 /* plane of that run */
 };
 
-/* ---- few numbers ---- */
-
 struct matrix {
     int n;
     double a[HT_MAX_FIELDS][HT_MAX_FIELDS];
@@ -316,8 +314,6 @@ static enum ht_err scan(struct bound *b) {
     ht_progress_end(&progress);
     return err;
 }
-
-/* ---- memory ---- */
 
 static enum ht_err reserve(struct bound *b) {
     for (int i = 0; i < b->terms; i++) {
@@ -629,8 +625,6 @@ enum ht_err ht_pair_bound(const struct ht_problem *problem, const struct ht_pair
     *most = fmin(*most, uniform ? find_uniform(problem, pair, group, coefficient) : magnitudes);
     return HT_OK;
 }
-
-/* ---- one field ---- */
 
 enum ht_err ht_fd_bound(const struct ht_problem *problem, struct ht_frame *frame, double *most) {
     const struct ht_pair pair = ht_problem_second_order(problem);

@@ -93,7 +93,6 @@ static enum ht_err field_correlate(struct ht_gradient *g) {
 
 /* ---- derivatives by the sources' amplitudes ---- */
 
-/* In pieces. */
 enum { PIECE = 1024 };
 
 enum ht_err ht_fd_list_nodes(const struct ht_gradient *g, int field, const struct ht_point *point,

@@ -22,8 +22,6 @@ struct kept {
     struct ht_pool pool;
 };
 
-/* ---- states ---- */
-
 /* Array i of the stepper's state, in which a step's own may be. */
 static struct ht_buffer **array_of(const struct ht_fd_past *past, int i) {
     struct ht_fd_list list = {.count = 0};

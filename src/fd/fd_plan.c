@@ -296,8 +296,6 @@ enum ht_err ht_differences_sampler_list(const struct ht_plan *plan, struct ht_sa
     return HT_OK;
 }
 
-/* ---- memory of sources ---- */
-
 enum ht_err ht_differences_shot_bytes(const struct ht_plan *plan, bool fp64,
                                       struct ht_shot_bytes *out) {
     const struct ht_problem *problem = &plan->problem;

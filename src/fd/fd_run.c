@@ -202,8 +202,6 @@ enum ht_err ht_differences_start(const struct ht_plan *plan, HT_UNUSED struct ht
     return apply(fd, -2, v[HT_FD_D]);
 }
 
-/* ---- the energy ---- */
-
 /* z = dt^2 M u, with the sums of u and z. */
 static enum ht_err apply_alone(struct ht_fd_stepper *s, struct ht_measure *u) {
     TRY(ht_fd_advance_own(s, -1, s->z, s->z));

@@ -51,8 +51,6 @@ struct ht_fd_records {
     struct ht_event worked; /* the work until a transfer */
 };
 
-/* ---- the file ---- */
-
 /* With the first record. It has no name: nothing of it remains, however the process ends. */
 static enum ht_err open_file(struct ht_fd_records *r) {
     const int64_t bytes = r->shape.count * r->shape.bytes;
@@ -88,8 +86,6 @@ static enum ht_err move_file(const struct ht_fd_records *r, struct chunk *c, boo
     }
     return HT_OK;
 }
-
-/* ---- chunks ---- */
 
 /* The chunk of a record, in memory; write: it will be written. */
 static enum ht_err hold(struct ht_fd_records *r, int64_t i, bool write, struct chunk **out) {

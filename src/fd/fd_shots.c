@@ -14,7 +14,6 @@
 /* Most values of a table: there are fewer rows of many columns. */
 enum { TABLE = 1 << 22, LEAST_ROWS = 16 };
 
-/* What making a list needs for a while. */
 struct making {
     struct ht_fd_stepper *s;
     const struct ht_pair *pair; /* ONE: of one field */
@@ -214,7 +213,6 @@ static bool reads(const struct ht_pair *pair, const struct ht_fd_incidence *in, 
     return found;
 }
 
-/* Columns of a shot for a field. */
 static int columns_of(const struct ht_fd_stepper *s, int shot, int row) {
     const struct ht_fd_incidence *in = s->incident[shot];
     const struct ht_pair *pair = pair_of(s);

@@ -130,8 +130,6 @@ static enum ht_err run_inject(void *self, const struct ht_task *task) {
                         task->targets.box.begin[2], task->targets.box.end[2], 0, s->on.field, NULL);
 }
 
-/* ---- data ---- */
-
 /* Layers and losses forget what steps have left. */
 static enum ht_err forget(void *self) {
     struct ht_pair_stepper *s = self;
@@ -148,8 +146,6 @@ static struct ht_buffer *find_array(const void *self, HT_UNUSED enum ht_subgrid 
     const struct ht_pair_stepper *s = self;
     return s->on.field[field];
 }
-
-/* ---- checkpoints ---- */
 
 /* What the layer at a side has of a group: all ranks name it, those without its planes have none.
  */

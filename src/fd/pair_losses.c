@@ -58,7 +58,6 @@ static void lose(const struct ht_pair_stepper *s, int count, struct flow *flow, 
     }
 }
 
-/* What is remembered. */
 static void keep(const struct ht_pair_stepper *s, const struct ht_pair_loss *loss,
                  const struct flow *flow, bool whole, int64_t at) {
     const double sign = sign_of(s);

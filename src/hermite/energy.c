@@ -74,7 +74,6 @@ static enum ht_err read_field(const struct state *s, enum ht_subgrid subgrid, in
                                 own.last, out);
 }
 
-/* Copies rows of `width` values with strides `from` and `to`. */
 static void copy_rows(int64_t rows, int64_t width, const double *in, int64_t from, double *out,
                       int64_t to) {
     for (int64_t r = 0; r < rows; r++)

@@ -11,7 +11,6 @@
 #include "src/solve/sampler_private.h"
 
 enum { MOST_TERMS = 2 * (HT_MAX_ORDER + 1) };
-/* What making the rows needs. */
 struct making {
     const struct ht_problem *problem;
     struct ht_resampling need;
@@ -126,7 +125,6 @@ static enum ht_err add_row(struct making *m, const double *w, int field, int sid
     return HT_OK;
 }
 
-/* Whether the function takes a field at all. */
 static bool takes(const struct making *m, int field) {
     const double *e = m->e + (int64_t)field * m->cell.cube;
     for (int q = 0; q < m->cell.cube; q++)

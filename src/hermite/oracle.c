@@ -136,7 +136,6 @@ static bool applies(const struct oracle *o, int axis) {
     return axis < 0 || (o->axes >> axis & 1u);
 }
 
-/* Writes the outputs of a field. */
 static void put_target(struct oracle *o, enum ht_subgrid to, int field, int64_t node) {
     int64_t nodes = ht_grid_total(o->problem.grid, to);
     for (int i = 0; i < o->cell.coefs; i++) {

@@ -712,7 +712,6 @@ static struct ht_tuning tuning_of(const struct ht_spec *spec, const struct ht_va
                               .block = spec->block};
 }
 
-/* Creates all buffers that the variants of the sets of kernels need. */
 static enum ht_err create_buffers(struct ht_device_stepper *t) {
     int64_t per_target = 0;
     bool work = false, leaves = false;

@@ -323,8 +323,6 @@ enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit, void *
     return visit_all(&walk, config_root_setting(&config), "", 0);
 }
 
-/* ---- values from the command line ---- */
-
 /* A value in libconfig's syntax, if it is one: *done tells. */
 static enum ht_err visit_value(const char *key, const char *text, const struct walk *walk,
                                bool *done) {

@@ -630,7 +630,6 @@ static bool has_value(const void *base, const struct ht_option *option) {
 
 /* Closes the groups that the previous key was in and this one is not, opens those that it is in. */
 static void change_group(struct ht_text *out, const char *previous, const char *key) {
-    /* Groups that both keys are in. */
     int common = 0;
     for (int i = 0; previous[i] && previous[i] == key[i]; i++) common += previous[i] == '.';
     for (int depth = count_of(previous, '.'); depth > common; depth--)

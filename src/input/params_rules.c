@@ -486,8 +486,6 @@ enum ht_err ht_params_leave_aside(struct ht_params *params) {
     return choose_length(params);
 }
 
-/* ---- all ---- */
-
 enum ht_err ht_params_check(const struct ht_params *params) {
     TRY(check_axes(params));
     for (int axis = 0; axis < params->grid.dims; axis++) {

@@ -2,7 +2,6 @@
  * may stand for a number, nothing else is converted. */
 #include "options.h"
 
-/* What a function of a type works on. */
 struct target {
     struct ht_params *params;
     const struct ht_option *option;
@@ -210,8 +209,6 @@ static enum ht_err store_groups(const struct target *t) {
     bool empty = t->setting->kind == HT_SETTING_ARRAY && t->setting->count == 0;
     return empty || t->setting->kind == HT_SETTING_NESTED ? HT_OK : fail_type(t);
 }
-
-/* ---- writing ---- */
 
 void ht_option_add_value(struct ht_text *out, const void *base, const struct ht_option *option) {
     const struct type *type = type_of(option);

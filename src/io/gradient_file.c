@@ -154,7 +154,6 @@ static enum ht_err write_samples(struct ht_h5 *file, const struct ht_params *par
     return ht_h5_write(file, name, rank, extent, out, false);
 }
 
-/* Where the samples of a file are. */
 static enum ht_err write_lattice(struct ht_h5 *file, const struct ht_params *params,
                                  const struct ht_medium_wanted *wanted) {
     HT_FREED_TEXT struct ht_text text = {0};

@@ -38,7 +38,6 @@ static struct ht_range slice_own(const struct ht_slice *slice) {
     return (struct ht_range){0, ht_grid_nodes(slice->grid, HT_PRIMARY, slice->up)};
 }
 
-/* The node of a column and a row. */
 static void find_node(const struct ht_slice *slice, int64_t column, int64_t row, int64_t node[3]) {
     node[0] = node[1] = node[2] = 0;
     if (slice->normal >= 0) node[slice->normal] = slice->index;
@@ -101,8 +100,6 @@ struct ht_picture ht_slice_picture(const struct ht_slice *slice, const struct ht
                                .inner = inner_of(slice),
                                .pixels = params->output.picture.pixels};
 }
-
-/* ---- marks ---- */
 
 static struct ht_mark mark_of(const struct ht_slice *slice, const double x[3], bool source) {
     const int n = slice->normal;

@@ -71,7 +71,6 @@ static void put_line(char *text, int line, const char *words) {
     }
 }
 
-/* What a file holds. */
 struct sheet {
     const struct ht_plan *plan;
     const struct ht_params *params;
@@ -216,7 +215,6 @@ const double *ht_shots_place(const struct ht_params *params) {
 
 /* ---- all shots, of their traces.h5 ---- */
 
-/* The fields of a group of receivers. */
 struct fields {
     const char *group;
     int count;

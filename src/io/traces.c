@@ -17,7 +17,6 @@ static enum ht_err check_csv(const struct ht_params *params, const struct ht_rec
     return HT_OK;
 }
 
-/* The name of a dataset of a group. */
 #define SET(group, what) HT_KEY("%s/%s", (group)->name, (what))
 
 static enum ht_err write_group(const struct ht_plan *plan, const struct ht_receiver_group *group,

@@ -172,7 +172,6 @@ static double separable_fma(const struct ht_sizes *z, int dims) {
     return 2.0 * lines * z->n1 * z->n1 * z->n2 * z->n3 * z->fields;
 }
 
-/* Values of the medium that a cell reads. */
 static double medium_values(const struct ht_spec *spec, const struct ht_sizes *z) {
     double values = 0;
     for (int m = 0; spec->medium_degree >= 0 && m < z->materials; m++)
@@ -227,8 +226,6 @@ struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     return (struct ht_cost){.fma = fma,
                             .bytes = ((read + z.targets) * coefs + medium) * element_size};
 }
-
-/* ---- the variants ---- */
 
 /* Products of the series, without the coefficients that the variant trims. */
 static double series_fma(const struct ht_spec *spec, const struct ht_sizes *z) {

@@ -119,8 +119,6 @@ enum ht_err ht_injected_table(struct ht_injected *d, const double *values) {
                                  d->rows * row_of(&d->shapes), values);
 }
 
-/* ---- launch ---- */
-
 enum ht_err ht_inject(struct ht_injected *d, int64_t first, int64_t last, int64_t row, int field,
                       int64_t nodes, struct ht_buffer *u, struct ht_buffer *v) {
     struct injector *injector = d->injector;

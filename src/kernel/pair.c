@@ -203,8 +203,6 @@ static void add_losses(const struct ht_pair_spec *spec, const struct pass *p, st
     add_value(spec, "\n#define HT_PAIR_BULK_RATE", bulk->rate, out);
 }
 
-/* ---- all lists ---- */
-
 static void add_lists(const struct ht_pair_spec *spec, int group, const struct pass *p,
                       struct ht_text *out) {
     const struct ht_pair *pair = spec->pair;

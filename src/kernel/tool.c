@@ -6,7 +6,6 @@ const struct ht_device_info *ht_tool_info(const struct ht_device *device) {
     return device != NULL ? ht_device_info(device) : &any;
 }
 
-/* Appends a file of cl/. */
 static enum ht_err add_file(const char *name, struct ht_text *out) {
     for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
         if (strcmp(ht_kernel_sources[i].name, name) == 0) {

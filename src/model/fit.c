@@ -31,7 +31,6 @@ static double window(double r) {
            (sum[0] * sum[2] - sum[1] * sum[1]);
 }
 
-/* Integral of the window from a to b, by Gauss's rule. */
 static double integral(double a, double b) {
     double place[GAUSS], weight[GAUSS], sum = 0;
     ht_gauss_points(GAUSS, place, weight);
@@ -341,8 +340,6 @@ void ht_fit_counts_add(const struct ht_fit_counts *more, struct ht_fit_counts *c
     counts->values += more->values;
     counts->cut += more->cut;
 }
-
-/* ---- checks ---- */
 
 double ht_fit_position(const struct ht_fit_job *job, int k, int64_t i) {
     const struct ht_fit_axis *axis = &job->fit->axis[k];

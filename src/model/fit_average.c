@@ -191,8 +191,6 @@ static void spread(const struct pass *p, int64_t m, int64_t begin, int64_t end) 
     }
 }
 
-/* ---- the work of a job ---- */
-
 struct work {
     struct ht_fit_job *job;
     struct ht_fit_near *near; /* NULL: boxes hold what is at their centres */
@@ -220,8 +218,6 @@ static void set_channel(const struct work *work, int c, int k, struct pass *pass
     pass->taps = taps_of(work, c, k, k == 1 ? work->job->first[1] - 1 : -1);
     pass->track = work->job->channel[c].track;
 }
-
-/* ---- counts of the cut ---- */
 
 /* Whether entry i along axis k belongs to this job: strips and planes share pieces, but each is
  * counted once. */

@@ -33,7 +33,6 @@ static unsigned scalars_of(const data_of *data, int c) {
     return (uses & (uses - 1)) != 0 ? uses | rule->normal : uses;
 }
 
-/* Whether a coefficient depends on a parameter. */
 static bool shows(const data_of *data, int c, int parameter) {
     bool shown = false;
     HT_EACH_BIT(q, scalars_of(data, c))

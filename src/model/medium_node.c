@@ -183,7 +183,6 @@ enum ht_err ht_medium_row_line(const struct ht_medium *medium, int parameter, in
     return HT_OK;
 }
 
-/* Materials of single parameter values. */
 static enum ht_err point_materials(const struct ht_medium *medium, const double *values,
                                    const double x[3], double *material) {
     const struct ht_jets point = {.dims = 1, .count = 1};
@@ -284,7 +283,6 @@ static enum ht_err add_share(struct ht_medium_cell *cell, int k, double weight, 
     return HT_OK;
 }
 
-/* The points of the rule between low and high. */
 static enum ht_err add_points(const struct mean *mean, int k, double low, double high) {
     const struct rule *rule = mean->rule;
     const double part = (high - low) / mean->medium->grid->h[k];

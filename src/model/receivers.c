@@ -12,7 +12,6 @@ struct making {
     int64_t room; /* places, of a file */
 };
 
-/* A key of the group. */
 #define OWN(m, name) HT_KEY("receivers.%d.%s", (m)->number, (name))
 
 static enum ht_err add_position(void *context, HT_UNUSED int64_t line, const double *row) {

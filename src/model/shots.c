@@ -396,7 +396,6 @@ static struct ht_signal *find_signal(const struct ht_shots *shots,
     return NULL;
 }
 
-/* Appends an element of a group. */
 static enum ht_err add_shot(const struct ht_params *params, const struct ht_shots *before,
                             struct ht_shots *shots, int group, int element) {
     const struct ht_medium *medium = shots->medium;

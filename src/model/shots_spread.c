@@ -1,8 +1,6 @@
 /* Shots at the nodes of the primary grid: lists of nodes with weights. */
 #include "htwave/shots.h"
 
-/* ---- lists of nodes ---- */
-
 static int compare(const void *a, const void *b) {
     const struct ht_point_node *x = a, *y = b;
     for (int k = 2; k >= 0; k--)

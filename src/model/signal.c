@@ -10,8 +10,6 @@ struct ht_knot {
 /* A signal of a file with columns t and s: a cubic spline between the samples, natural at its ends,
  * 0 outside. */
 
-/* ---- reading ---- */
-
 static enum ht_err add_knot(void *context, int64_t line, const double *row) {
     struct ht_signal *s = context;
     const int64_t n = s->samples;
@@ -101,8 +99,6 @@ static double spline_at(const struct ht_signal *s, double t, int order) {
     }
     return cubic(&s->knot[i], t - s->knot[i].t, order);
 }
-
-/* ---- the Gaussian and its derivatives ---- */
 
 /* exp(-(pi f t)^2) and its derivatives and integrals. */
 static double gaussian(double f, double t, int order) {

@@ -491,8 +491,6 @@ bool ht_expr_smooth(const struct ht_expr *expr) {
     return true;
 }
 
-/* ---- writing the program ---- */
-
 static enum ht_err append(struct ht_expr *expr, struct ht_expr_op op) {
     TRY(HT_GROW(expr->op, expr->count + 1, expr->room));
     expr->op[expr->count++] = op;

@@ -64,8 +64,6 @@ const struct ht_wall_kind *ht_wall_of(const struct ht_system *system, int factor
     return ht_wall_at(system, n);
 }
 
-/* ---- attenuation ---- */
-
 struct ht_attenuation ht_attenuation_of(double q, double power, double frequency) {
     const double x = power < 2 ? sqrt(2 / power - 1) : 0, omega = 2 * acos(-1.0) * frequency;
     struct ht_attenuation of = {.stiffer = 1, .strength = 0, .rate = x > 0 ? omega / x : omega};

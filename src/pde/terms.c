@@ -213,8 +213,6 @@ static struct ht_equations ht_terms_derive(const struct ht_system *system, int *
     return eq;
 }
 
-/* ---- in fewer dimensions ---- */
-
 /* The fields of which others have derivatives, as a mask, and of these the first with those
  * that it is coupled to: fields beside them, such as v3 of elastic waves in a plane, are waves
  * of their own. */

@@ -332,7 +332,6 @@ static double guide_of(const struct face *face, int axis, int64_t apart, int64_t
     return fmax(fmin(most[0], most[1]) / here, here / fmax(least[0], least[1]));
 }
 
-/* Adds what the face holds. */
 static void look_at(const struct face *face, struct ht_layer *layer) {
     const double *value = face->value;
     int64_t zeros = 0;

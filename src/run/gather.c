@@ -102,7 +102,6 @@ static bool is_ready(const struct ht_gather *r, const struct block *b, int64_t s
 static enum ht_err make_samples(struct ht_gather *r, struct block *b, bool last) {
     double at;
     while (is_ready(r, b, b->first + b->count, last, &at)) {
-        /* One sample of all readings of a group. */
         double *out = b->data + b->count * b->traces;
         const struct ht_receiver_group *group = b->group;
         const int64_t count = group->count;
@@ -144,7 +143,6 @@ static enum ht_err make_whole(struct ht_gather *r, struct block *b, bool last) {
     while (is_ready(r, b, b->first + ready, last, &at)) ready++;
     for (int64_t some; ready > 0; ready -= some) {
         some = ht_least(ready, r->most);
-        /* The next ones, of all steps. */
         const struct ht_receiver_group *group = b->group;
         const double dt = r->receivers->dt;
         for (int i = 0; i < group->readings; i++) {

@@ -18,8 +18,6 @@ struct places {
 
 static const struct ht_survey_given whole = {.file = "", .data = ""};
 
-/* ---- the list ---- */
-
 static enum ht_err add_shot(struct ht_survey *s, const struct ht_survey_given *given, int group,
                             const struct moved *moved) {
     const struct ht_params *all = s->params;
@@ -233,8 +231,6 @@ void ht_survey_destroy(struct ht_survey *s) {
     free(s->shot);
     free(s);
 }
-
-/* ---- shots ---- */
 
 int ht_survey_next(const struct ht_survey *s, int from) {
     const int later = (s->group - from % s->groups + s->groups) % s->groups;

@@ -11,8 +11,6 @@
  * most a third of a time would be gained that is mostly hidden by the interior. */
 #include "halo.h"
 
-/* ---- transports ---- */
-
 /* Best first: from device to device, or through memory of both hosts. */
 enum { PEER, STAGED, TRANSPORTS };
 static const char *const transports[TRANSPORTS] = {"peer", "staged"};
@@ -217,7 +215,6 @@ static enum ht_err link_expect(struct ht_link *link, int64_t leaving, int64_t en
                               here ? here->host : NULL, here ? entering : 0, &link->coming);
 }
 
-/* What is in `out`. */
 static enum ht_err link_send(struct ht_link *link) {
     TRY(ht_message_wait(&link->sent[link->slot[0]]));
     TRY(ht_event_record(link->device, &link->packed, HT_QUEUE_WORK));

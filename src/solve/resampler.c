@@ -231,8 +231,6 @@ struct ht_whole ht_whole_of(const struct ht_receivers *receivers,
                              .between = reading->late > 0};
 }
 
-/* ---- signals ---- */
-
 /* M is four times the signal's length, so that its images are apart. */
 enum ht_err ht_transform_signal(int64_t values, double apart, const double *f, bool later,
                                 int64_t count, double *out) {
