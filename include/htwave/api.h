@@ -7,8 +7,7 @@
  * kernels.
  *
  * All functions return 0 or a code; ht_api_error then has the message of this thread's last
- * failure, which names key, value and rule. A handle whose call has failed may be used on or
- * closed. */
+ * failure, which names key, value and rule. A handle may be used on or closed after that. */
 #ifndef HTWAVE_API_H
 #define HTWAVE_API_H
 
@@ -50,9 +49,7 @@ HT_API void ht_api_close(ht_api *api); /* NULL allowed */
 /* Asked between batches of steps, about five times per second, in the thread of the call: other
  * than 0 ends it with HT_API_INTERRUPTED. NULL: nothing ends it. */
 HT_API void ht_api_stop(ht_api *api, int (*stop)(void *context), void *context);
-/* Gets notes and warnings ("warning: .."), which are lost otherwise; of the first model's plan
- * alone.
- */
+/* Gets notes and warnings ("warning: .."), else lost; of the first model's plan alone. */
 HT_API void ht_api_messages(ht_api *api, void (*take)(void *context, const char *text),
                             void *context);
 

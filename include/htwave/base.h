@@ -54,8 +54,7 @@ int ht_err_exit_code(enum ht_err code);
         enum ht_err try_err_ = (call);          \
         if (try_err_ != HT_OK) return try_err_; \
     } while (0)
-/* Returns the code itself, not the result of a call, so that static analysers see that it is not
- * HT_OK. */
+/* Returns the code itself, not the result of a call, so that analysers see that it is not HT_OK. */
 #define FAIL(code, ...)                  \
     do {                                 \
         ht_err_set((code), __VA_ARGS__); \
@@ -217,8 +216,7 @@ const char *ht_text_show_lines(const char *text, size_t line, char *buffer, size
 /* The entry of names (count of them) nearest to word by edit distance, or NULL when none is near
  * enough to suggest. */
 const char *ht_text_nearest(const char *word, const char *const *names, int count);
-/* The place of a word in a list such as "a|b|c", -1: it is not there; blanks before words do not
- * count. */
+/* Place of a word in a list as "a|b|c", -1: it is not there; blanks before words do not count. */
 int ht_text_find(const char *list, char between, const char *word);
 /* snprintf; returns buffer. Append: behind the text that is there. */
 HT_PRINTF(3, 4) char *ht_text_format(char *buffer, size_t size, const char *fmt, ...);
@@ -319,8 +317,7 @@ bool ht_lock_is_busy(const char *path, char holder[HT_LOCK_HOLDER]);
 /* Removes the file if this process locked it. */
 void ht_lock_release(struct ht_lock *lock);
 
-/* ---- threads.c: chunks of work that do not depend on each other (docs/developers/architecture.md)
- * ---- */
+/* ---- threads.c: independent chunks of work (docs/developers/architecture.md) ---- */
 int ht_threads_cores(void);
 /* The most threads of this process, the caller among them; 0, as at first: ht_threads_cores. */
 void ht_threads_set(int threads);
@@ -332,8 +329,7 @@ int ht_threads_worker(void);
 /* Runs the chunks 0 .. chunks - 1; they begin in this order. The error is that of the lowest chunk
  * that fails; chunks above may have run. */
 HT_ERR ht_threads_run(int64_t chunks, enum ht_err (*run)(void *data, int64_t chunk), void *data);
-/* Runs items 0 .. items - 1 in chunks [begin, end) of at least `least`, as ht_threads_chunks cuts
- * them. */
+/* Runs items 0 .. items - 1 in chunks [begin, end) of `least` or more, cut by ht_threads_chunks. */
 HT_ERR ht_threads_share(int64_t items, int64_t least,
                         enum ht_err (*run)(void *data, int64_t begin, int64_t end), void *data);
 /* Several for each thread, one where there is one thread. */

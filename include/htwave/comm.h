@@ -9,8 +9,7 @@
 
 struct ht_comm;
 
-/* *out: the ranks of the launcher, NULL where there is none (environment of PMI, PMIx, Open MPI,
- * Slurm). */
+/* *out: the ranks of the launcher, NULL without one (environment of PMI, PMIx, Open MPI, Slurm). */
 HT_ERR ht_comm_start(struct ht_comm **out);
 /* Collective. Does not return when failed: the process then ends with the exit code, after the
  * other ranks have called it, or after 5 s. The caller has printed its message before. */
@@ -57,9 +56,8 @@ HT_ERR ht_comm_gather(struct ht_comm *comm, const void *own, size_t bytes, void 
 HT_ERR ht_comm_collect(struct ht_comm *comm, const void *own, int64_t bytes, void *all);
 
 /* ---- messages between two ranks ---- */
-/* Begins at once; data must stay until the message is done. Messages of one tag, 0..32766, arrive
- * in order. bytes is at most 2^31 - 1, or 2^34 - 8 where it is a multiple of 8. Not of a single
- * rank. */
+/* Begins at once; data stays until it is done. Messages of one tag, 0..32766, arrive in order.
+ * bytes is at most 2^31 - 1, or 2^34 - 8 where it is a multiple of 8. Not of a single rank. */
 struct ht_message;
 HT_ERR ht_message_send(struct ht_comm *comm, int to, int tag, const void *data, int64_t bytes,
                        struct ht_message **out);

@@ -48,8 +48,7 @@ HT_ERR ht_device_open(const char *backend, const char *select, int sharer, struc
 bool ht_device_is(const struct ht_device_info *info, const char *backend, const char *select);
 /* Names of the back ends, from 0 on; *built: it is part of this program. NULL after the last. */
 const char *ht_device_backend(int i, bool *built);
-/* Why a back end has no devices here (not built in, no driver); NULL: it is unknown or it has some.
- */
+/* Why a back end has no devices here (not built in, no driver); NULL: unknown, or it has some. */
 const char *ht_device_missing(const char *backend);
 /* Why OpenCL has no matrix products; NULL: it has them. */
 const char *ht_clblast_missing(void);
@@ -101,8 +100,7 @@ void ht_device_cache(struct ht_device *device, const char *directory);
 bool ht_device_recall(const struct ht_device *device, const char *name, void *data, size_t size);
 bool ht_device_remember(const struct ht_device *device, const char *name, const void *data,
                         size_t size);
-/* The next so many programs stay until the device is closed: a text that is built again is not
- * compiled again. */
+/* The next so many programs stay until the device is closed: their texts are not compiled again. */
 void ht_device_keep(struct ht_device *device, int programs);
 /* Compiles, or loads from the cache. The message of a failure contains the compiler's log. */
 HT_ERR ht_program_build(struct ht_device *device, const char *text, struct ht_program **out);
@@ -133,8 +131,7 @@ struct ht_sequence;
 HT_ERR ht_sequence_begin(struct ht_device *device);
 HT_ERR ht_sequence_end(struct ht_device *device, enum ht_err err, struct ht_sequence **out);
 /* Launches recorded from now on are of a branch, from 1 on, until 0 ends it and all others. They
- * may run beside those of other branches; what comes before the first branch and after the last
- * does not. */
+ * may run beside other branches; what comes before the first and after the last does not. */
 void ht_sequence_branch(struct ht_device *device, int branch);
 /* `times` times over. One run of HT_SAMPLE_EVERY is timed launch by launch; the time of the others
  * is shared among the kernels' timers in proportion to these samples. */

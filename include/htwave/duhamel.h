@@ -1,7 +1,6 @@
 /* Sources of Hermite methods: what a source adds to a half step of tau = dt/2 is the sum over r of
  * a_r G_r (docs/developers/sources.md), a_r the coefficients of its signal in Legendre's
- * polynomials; all derivatives of G_r at the nodes are known in closed form where the medium is
- * uniform. */
+ * polynomials; derivatives of G_r at nodes have a closed form where the medium is uniform. */
 #pragma once
 
 #include "htwave/problem.h"
@@ -10,8 +9,7 @@
 struct ht_plan;
 struct ht_resampled;
 
-/* The Gaussian of a shot, of a volume a plain one of its width; a plane's does not vary along the
- * other axes. */
+/* The Gaussian of a shot, of a volume a plain one of its width; a plane's varies along one axis. */
 struct ht_source_form {
     double radius;   /* in cells, of a volume in the largest spacing */
     double along[3]; /* the same along each axis; 0: it does not vary there */

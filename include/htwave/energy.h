@@ -19,9 +19,8 @@ struct ht_state {
     double slope;                  /* energy of gradients if fields changed by their own
                                       magnitude from node to node */
     double largest[HT_MAX_FIELDS]; /* |u| at the nodes */
-    /* Energy of gradients in absorbing layers, which the others leave out:
-     * these gradients are as steep as the layer is thin, however long the waves. Hermite methods
-     * only. */
+    /* Energy of gradients in absorbing layers, which the others leave out: as steep as the layer is
+     * thin, however long the waves. Hermite methods only. */
     double steep;
     /* Sources have raised the root of the energy by no more than this since the start; 0: there are
      * none, or it is not known. */
@@ -51,13 +50,11 @@ HT_ERR ht_conserved_energy(const struct ht_plan *plan, const struct ht_stepper *
                            double *energy);
 /* Whether that of a state is known, which is watched then. */
 bool ht_energy_measured(const struct ht_plan *plan);
-/* The energy of docs/developers/method.md, section 9, of a state that ht_state_measure has
- * measured; NaN: not known. By leapfrog from all coefficients, as ht_conserved_energy. Collective.
- */
+/* The energy of docs/developers/method.md, section 9, of a measured state (ht_state_measure); NaN:
+ * not known. By leapfrog from all coefficients, as ht_conserved_energy. Collective. */
 HT_ERR ht_physical_energy(const struct ht_plan *plan, const struct ht_stepper *stepper,
                           const struct ht_state *state, double *energy);
-/* Of the initial data in fields that no grid stores, such as v of finite differences. Collective.
- */
+/* Of initial data in fields that no grid stores, such as v of finite differences. Collective. */
 HT_ERR ht_data_hidden(const struct ht_plan *plan, double *out);
 /* Sets `norm` of the plan's shots. */
 HT_ERR ht_plan_weigh_shots(struct ht_plan *plan);
@@ -85,8 +82,7 @@ struct ht_energy_watch {
  * data and sources can have brought; if an absorbing layer holds more than twice what was there and
  * sources have brought; from the end of the sources on, if the energy of a conserving system has
  * doubled since its minimum, or grown a hundredfold or 10^4-fold if it is known only roughly: an
- * instability before overflow. Collective at the first look; the numbers are the same on all ranks.
- */
+ * instability before overflow. Collective at the first look; numbers are the same on all ranks. */
 HT_ERR ht_energy_watch(const struct ht_plan *plan, double time, const struct ht_state *state,
                        struct ht_energy_watch *watch);
 const char *ht_growth_cause(const struct ht_plan *plan);

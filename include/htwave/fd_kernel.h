@@ -47,8 +47,7 @@ struct ht_fd_box {
 };
 
 /* Rows of a window along x1: nodes [begin, begin + nodes) of `row`, with room for `reach` to either
- * side, that begin at cache lines of 128 bytes in single precision: on GPUs up to a third faster
- * than others. */
+ * side, from cache lines of 128 bytes in single precision: on GPUs up to a third faster. */
 struct ht_fd_row {
     int64_t begin, row;
 };
@@ -60,8 +59,7 @@ HT_ERR ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_spec *s
                             struct ht_tool **out);
 /* Whether a variant's updates can keep maps; layered: sides absorb. */
 bool ht_fd_keeps(const struct ht_variant *variant, bool layered);
-/* From now on updates by these kernels can keep a map, always of the same kind: more of them are
- * compiled, once. */
+/* From now on updates can keep a map, always of the same kind: more kernels are compiled, once. */
 HT_ERR ht_fd_keeper_build(struct ht_tool *kernels, unsigned what);
 /* What L is made of. */
 struct ht_fd_operator {
@@ -323,8 +321,7 @@ bool ht_fd_layers_step(const struct ht_tool *k);
 HT_ERR ht_fd_layer_launch(struct ht_tool *k, const struct ht_fd_work *work);
 
 /* ---- fd_shell.c: values in boxes of a window, recorded and put back (cl/fd_shell.cl) ---- */
-/* Disjoint boxes, each with blocks of its x3 planes: first .. first + planes * blocks - 1 of a
- * record. */
+/* Disjoint boxes with blocks of x3 planes: first .. first + planes * blocks - 1 of a record. */
 enum { HT_FD_SHELL_BOXES = 6, HT_FD_SHELL_RECORDS = 8, HT_FD_SHELL_BLOCK = 64 };
 struct ht_fd_shell_form {
     bool fp64;

@@ -14,8 +14,7 @@ struct ht_number {
 };
 double ht_number_at(struct ht_number number, const unsigned char *at);
 
-/* An array as HDF5 and .npy have it: the last index is the fastest in `value`, which is owned by
- * who reads it. */
+/* An array as HDF5 and .npy have it: the last index is the fastest in `value`, the reader's own. */
 struct ht_array {
     int rank;
     int64_t extent[8], count;

@@ -22,8 +22,7 @@ HT_ERR ht_gather_create(const struct ht_plan *plan, int64_t period, struct ht_si
 void ht_gather_destroy(struct ht_gather *gather); /* NULL allowed */
 /* Where the values of the next steps go, as ht_sampler_collect has them. */
 double *ht_gather_next(struct ht_gather *gather);
-/* So many have come, up to number `step`; last: there will be no more. Gives the sink what can be
- * made. */
+/* So many have come, up to number `step`; last: no more will. Gives the sink what can be made. */
 HT_ERR ht_gather_add(struct ht_gather *gather, int64_t steps, int64_t step, bool last);
 /* With `steps` that have come and of which ht_gather_add makes samples after the load; from: the
  * checkpoint, for messages. */

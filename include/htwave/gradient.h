@@ -50,8 +50,7 @@ struct ht_gradient;
 HT_ERR ht_gradient_create(const struct ht_plan *plan, const struct ht_stepper *forward,
                           const struct ht_gradient_choice *choice, struct ht_gradient **out);
 void ht_gradient_destroy(struct ht_gradient *gradient); /* NULL allowed; before the stepper */
-/* For a forward run with the stepper's present sources, and its receivers, which must outlive it.
- */
+/* For a forward run with the stepper's present sources and its receivers, which must outlive it. */
 HT_ERR ht_gradient_aim(struct ht_gradient *gradient, const struct ht_receivers *receivers);
 HT_ERR ht_gradient_look(struct ht_gradient *gradient, int64_t step);
 /* amplitude[step][trace] of steps 0 .. N, on all ranks: the derivative of chi by what the sampler

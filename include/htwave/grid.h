@@ -147,8 +147,7 @@ typedef void ht_layer_usual(enum ht_absorbing_type type, int order, struct ht_la
 /* Of finite differences; and in one dimension, where nothing is guided and no layer grows. */
 ht_layer_usual ht_layers_usual, ht_layers_usual_line;
 
-/* The members that follow from a speed and a spacing; alpha and loss are in speeds per cell before.
- */
+/* Members that follow from a speed and a spacing; alpha and loss are in speeds per cell before. */
 void ht_layer_scale(struct ht_layer *layer, double speed, double h);
 
 /* Whether a side absorbs. */
@@ -231,8 +230,7 @@ static inline int64_t ht_window_at(const struct ht_window *window, int64_t m1, i
     return (m3 * window->count[1] + m2) * window->count[0] + m1;
 }
 /* shift: per axis the lower of the two source indices of target index 0 in the half step from a
- * grid. period: number of source nodes after which a periodic axis wraps around, else larger than
- * any index. */
+ * grid. period: source nodes after which a periodic axis wraps, else larger than any index. */
 void ht_window_shift(const struct ht_grid *grid, enum ht_subgrid from,
                      const struct ht_window *source, const struct ht_window *target,
                      int64_t shift[3], int64_t period[3]);
@@ -282,9 +280,8 @@ int ht_point_outside(const struct ht_grid *grid, const double x[3]);
  * has its one node, with weight 1. */
 void ht_point_axis_read(const struct ht_grid *grid, int axis, double x, bool slope,
                         struct ht_point_axis *out);
-/* The parts of a spacing that node m of an axis stands for, whose value lies grid->shift up: at
- * walls half of one, beside free sides of solids those of their closures, beyond an upper wall 0.
- */
+/* Parts of a spacing that node m of an axis stands for, whose value lies grid->shift up: at walls
+ * half of one, beside free sides of solids those of their closures, beyond an upper wall 0. */
 double ht_grid_weight(const struct ht_grid *grid, int axis, int64_t m);
 /* Radii of a Gaussian to either side, beyond which it is left out. */
 #define HT_POINT_WIDEST 6.5

@@ -119,9 +119,8 @@ enum ht_stage_kind {
     HT_STAGE_OPERATOR /* (args, operator, stored src.., stored dst..) */
 };
 
-/* A half step's operator in the order of a variant: values for the buffer that the kernel gets
- * instead of `scale`, and definitions before the variant's files in the program; either may be
- * empty. */
+/* A half step's operator in the order of a variant: values for the buffer in place of `scale`, and
+ * definitions before the variant's files in the program; either may be empty. */
 struct ht_operator {
     int64_t count;
     double *value;
@@ -208,8 +207,7 @@ long ht_shape_march(const struct ht_shape *shape, long planes);
 /* Bytes of interpolants per target and field that a variant stores between its kernels; 0 for
  * variants with one kernel. */
 int64_t ht_variant_poly_bytes(const struct ht_variant *variant, const struct ht_spec *spec);
-/* Whether it needs a further buffer of a field's interpolants as scratch; then no buffer may exceed
- * 2^31 values. */
+/* Whether it needs a buffer of a field's interpolants; then no buffer may exceed 2^31 values. */
 bool ht_variant_needs_work(const struct ht_variant *variant);
 /* Least work of the method, the reference of limit_fraction. */
 struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages);
@@ -253,8 +251,7 @@ HT_ERR ht_step_launch(struct ht_tool *step, enum ht_step_part part, const struct
                       const struct ht_step_buffers *buffers);
 
 /* The device's limits: copy bandwidth (bytes read + written per second) and fused multiply-adds per
- * second in the precision asked for. Measured, and kept in its cache; anew: not taken from there.
- */
+ * second in the precision asked for. Measured, and kept in its cache; anew: not from there. */
 struct ht_limits {
     double bytes_per_s, fma_per_s;
 };

@@ -34,9 +34,8 @@ struct ht_medium {
     struct ht_medium_source *source; /* private */
 };
 
-/* Reads files and parses expressions: then `uniform` is known. A parameter that the system does not
- * have is refused. grid, eq and params must outlive the medium; grid->order need not be known yet.
- */
+/* Reads files and parses expressions: then `uniform` is known. Parameters that the system has not
+ * are refused. grid, eq and params must outlive the medium; grid->order need not be known yet. */
 HT_ERR ht_medium_read(const struct ht_params *params, const struct ht_equations *eq,
                       const struct ht_grid *grid, struct ht_medium **out);
 /* Chooses the degree and scans the grid once: every material is finite and, where the system says
@@ -98,8 +97,7 @@ struct ht_samples {
  * NULL. Values are multiplied by scale and must be finite. */
 HT_ERR ht_samples_read(const struct ht_params *params, const char *path, const char *dataset,
                        const double *memory, struct ht_samples **out);
-/* The values as they are in the file, which *out gets; medium.shape, spacing and axes become the
- * file's. */
+/* Values as the file, which *out gets, has them; medium.shape, spacing and axes become its own. */
 HT_ERR ht_samples_load(struct ht_params *params, const char *path, const char *dataset,
                        double **out);
 /* Values with x1 fastest into the order of the file. */
@@ -123,9 +121,8 @@ void ht_samples_jet(const struct ht_samples *samples, const struct ht_jets *jets
  * The medium continues periodically or as a mirror image behind walls. Boxes are the layers, the
  * samples of a file (half a spacing to either side) or, for expressions, of a quarter of a spacing:
  * at faces the means of 4 points of them per axis (2 in three dimensions), else the centre's value.
- * Adjacent boxes that differ by more than 10^4 are refused with key and place. Averages by the sinc
- * below half of the least value in reach are raised (src/model/fit_average.c). point: values at the
- * points. */
+ * Adjacent boxes that differ by more than 10^4 are refused. Averages by the sinc below half of the
+ * least value in reach are raised (src/model/fit_average.c). point: values at the points. */
 struct ht_frame;
 /* Spacings to either side that the windowed sinc takes. */
 enum { HT_FIT_REACH = 4 };
@@ -159,13 +156,12 @@ HT_ERR ht_frame_share_counts(struct ht_frame *frame, struct ht_comm *comm);
 HT_ERR ht_frame_fill(struct ht_frame *frame, int coefficient, int64_t first, int64_t last,
                      double *out);
 
-/* ---- fit_gradient.c: gradients by what the medium is fitted from ----
- * From the gradient by coefficients where ht_frame_fill gives them, those of a pair or, of the form
- * of second order, 1/K and the b_k, to that by a number, by numbers of layers or by samples as they
- * are in a file: the transposed derivative of the fit, its cut and the turning of faces included. A
- * medium that is fitted to expressions or by "point" has no such gradient; a parameter that is 0
- * where there is fluid has the gradient 0 there.
- */
+/* ---- fit_gradient.c: gradients by what the medium is fitted from ---- From the gradient by
+ * coefficients where ht_frame_fill gives them, those of a pair or, of the form of second order, 1/K
+ * and the b_k, to that by a number, by numbers of layers or by samples as they are in a file: the
+ * transposed derivative of the fit, its cut and the turning of faces included. A medium that is
+ * fitted to expressions or by "point" has no such gradient; one that is 0 where there is fluid has
+ * the gradient 0 there. */
 struct ht_medium_gradient {
     int count;
     struct ht_medium_wanted {
@@ -213,8 +209,7 @@ HT_ERR ht_medium_gradient_share(const struct ht_medium_gradient *gradient, int w
                                 int coefficient, ht_medium_gradient_read *read, void *data,
                                 double *out);
 /* Values that are found from here on are multiplied by those of a file in the format of the
- * medium's; dataset of HDF5, "": medium.dataset, or "mask". Another shape is refused, with the
- * option `key`. */
+ * medium's; dataset of HDF5, "": medium.dataset, or "mask". Another shape is refused (`key`). */
 HT_ERR ht_medium_gradient_mask(struct ht_medium_gradient *gradient, const char *path,
                                const char *dataset, const char *key);
 

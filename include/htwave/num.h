@@ -85,8 +85,7 @@ enum ht_symbol {
     HT_SYMBOL_LEAPFROG_ODD
 };
 double ht_stability_cfl(enum ht_symbol kind, int dims, int order, int stages);
-/* Stages that sum the whole series in time of a uniform medium: more stages change nothing there.
- */
+/* Stages that sum the whole series in time of a uniform medium: more change nothing there. */
 int ht_stability_full(enum ht_symbol kind, int dims, int order);
 /* The smallest number of stages that is stable at cfl and accurate to order 2N+1 in time (at least
  * 2N+1 stages), else the full number. */
@@ -187,9 +186,8 @@ double ht_fd_symbol(const struct ht_fd_weights *w, bool density, double theta);
  *     u(t+dt) = 2 u - u(t-dt) + nu^2 L u [+ nu^4/12 L^2 u].
  * Largest stable nu in dims dimensions (von Neumann): */
 double ht_fd_stable(const struct ht_fd_weights *w, bool density, int terms, int dims);
-/* The angle omega dt by which a step turns a wave, x = nu^2 times the symbol; Inf: it is not
- * carried. HT_FD_PAIR: of two groups that take two terms each, L (1 + dt^2/24 L)^2 in place of L.
- */
+/* Angle omega dt by which a step turns a wave, x = nu^2 times the symbol; Inf: it is not carried.
+ * HT_FD_PAIR: of two groups that take two terms each, L (1 + dt^2/24 L)^2 in place of L. */
 enum { HT_FD_PAIR = 3 };
 double ht_fd_turn(int terms, double x);
 /* The relative error of a wave whose phase is off by so much. */
@@ -200,8 +198,7 @@ double ht_fd_error(const struct ht_fd_weights *w, int terms, const double k[3], 
                    double nu, double wavelengths);
 
 /* ---- eigenvalues; special.c ---- */
-/* The symmetric matrix a[n][n] becomes diagonal, the eigenvalues, whose vectors are the columns of
- * V. */
+/* The symmetric a[n][n] becomes diagonal, the eigenvalues, whose vectors are the columns of V. */
 void ht_eigen(int n, double *a, double *V);
 
 /* Complex numbers; discrete Fourier transform. */

@@ -59,20 +59,17 @@ struct ht_output;
 bool ht_output_draws(const struct ht_params *params);
 /* Time between its pictures; 0: the last alone. */
 double ht_output_drawn_every(const struct ht_params *params);
-/* What ht_output_create refuses before it writes. stored: bit per field that the primary grid
- * stores, 0: all. */
+/* What ht_output_create refuses. stored: bit per field that the primary grid stores, 0: all. */
 HT_ERR ht_output_check(const struct ht_params *params, const struct ht_medium *medium,
                        unsigned stored);
-/* Refuses an output.directory that cannot be made or written, or in which another run writes now;
- * for one rank. */
+/* Refuses an output.directory that cannot be written, or that another run writes; for one rank. */
 HT_ERR ht_output_idle(const struct ht_params *params);
 /* Checks as above, makes output.directory and locks it until ht_output_destroy, moves outputs of an
  * earlier run and writes the resolved input (rules in src/io/output.c). params and medium, with its
  * equations and grid, must outlive the output. Collective. */
 HT_ERR ht_output_create(const struct ht_params *params, const struct ht_medium *medium,
                         unsigned stored, struct ht_output **out);
-/* Of traces alone, in a file; they get the mark as attribute "input" at the end. Texts must outlive
- * the output. */
+/* Traces alone, in a file, with the mark as attribute "input". Texts must outlive the output. */
 HT_ERR ht_output_create_traces(const struct ht_params *params, const struct ht_medium *medium,
                                const char *path, double mark, struct ht_output **out);
 void ht_output_destroy(struct ht_output *output); /* writes nothing */
@@ -80,11 +77,9 @@ HT_ENDS(ht_output)
 /* For one rank: the directory of a survey is locked until ht_lock_release; unless the call goes on
  * with one, outputs there are moved as by ht_output_create, and the input is written. */
 HT_ERR ht_output_survey(const struct ht_params *params, bool goes_on, struct ht_lock *lock);
-/* The walk (htwave/archive.h) into checkpoint.h5; the file before becomes checkpoint-1.h5.
- * Collective. */
+/* The walk (archive.h) into checkpoint.h5; the one before becomes checkpoint-1.h5. Collective. */
 HT_ERR ht_output_checkpoint(struct ht_output *output, ht_archive_walk *walk, void *context);
-/* What the output knows of its files but traces.h5. Of a run that goes on, files of later steps are
- * removed. */
+/* What the output knows of its files but traces.h5. A run that goes on removes later ones. */
 HT_ERR ht_output_archive(struct ht_output *output, struct ht_archive *archive);
 
 /* Snapshots state where and when the values of staggered fields are: attributes offset_FIELD, from
@@ -95,8 +90,7 @@ void ht_output_stagger(struct ht_output *output, const struct ht_pair *pair, dou
  * when output.coefficients is set, [field][i][own node], else NULL. Collective. */
 HT_ERR ht_output_snapshot(struct ht_output *output, double time, int64_t step,
                           const double *const *nodal, const double *coefs);
-/* Sources and receivers for the pictures of a run whose output.picture.marks asks for them; either
- * may be NULL. */
+/* Sources and receivers for pictures, where output.picture.marks asks for them; or NULL. */
 HT_ERR ht_output_mark(struct ht_output *output, const struct ht_shots *shots,
                       const struct ht_receivers *receivers);
 /* wave_NNNN.png of each slice, unless the run draws none; nodal as above. Collective. */

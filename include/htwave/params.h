@@ -36,8 +36,7 @@ struct ht_groups {
 };
 
 /* ---- choices ---- */
-/* Options whose values are words of a fixed list: constant and word stand here once. X(constant,
- * word) */
+/* Options whose values are words of a fixed list: both stand here once. X(constant, word) */
 #define HT_EACH_SCHEME(X)      \
     X(HT_TAYLOR, "taylor")     \
     X(HT_LEAPFROG, "leapfrog") \
@@ -313,8 +312,7 @@ bool ht_params_is_set(const struct ht_params *params, const char *key);
 int ht_params_entries(const struct ht_params *params, const char *key);
 
 /* What decides what is computed, "KEY = VALUE" lines: all keys but those of outputs (maps stay),
- * devices, ranks and time.end, and hashes of the files that are read, which takes some seconds per
- * GB. */
+ * devices, ranks and time.end, and hashes of files that are read, some seconds per GB. */
 HT_ERR ht_params_physics(const struct ht_params *params, struct ht_text *out);
 /* A hash of that and the keys of outputs and time.end: what decides what is written. */
 HT_ERR ht_params_identity(const struct ht_params *params, char out[17]);
@@ -341,8 +339,7 @@ int ht_params_receivers_find(const struct ht_params *params, const char *name);
 
 /* stored: bit per field of the primary grid, 0: all. */
 bool ht_fields_stored(unsigned stored, int field);
-/* The field of this name; refuses, naming the key, one that the equations do not have, or that is
- * not stored. */
+/* The field of this name; refuses, naming the key, one that is not there, or not stored. */
 HT_ERR ht_fields_find(const struct ht_params *params, const struct ht_equations *eq,
                       unsigned stored, const char *key, const char *name, int *field);
 

@@ -36,8 +36,7 @@ struct ht_plan {
     /* Whether these outputs are at the steps nearest to their times, not at their exact times. */
     bool snapshots_off, pictures_off;
 };
-/* Makes all checks that need no device. params and comm must outlive the plan. Collective, and ends
- * in agreement. */
+/* All checks that need no device. params and comm outlive the plan. Collective, in agreement. */
 HT_ERR ht_plan_create(const struct ht_params *params, struct ht_comm *comm, struct ht_plan **out);
 /* The sources and receivers become those of other parameters, which differ in nothing else and must
  * outlive the plan; steps, scheme and expected error stay. Nothing that was made of the old ones
@@ -59,8 +58,7 @@ double ht_plan_undriven(const struct ht_plan *plan);
  * slowest; those that keep the error over ten wavelengths below 0.1. */
 double ht_plan_shot_points(const struct ht_plan *plan);
 double ht_plan_needed_points(const struct ht_plan *plan);
-/* What q_frequency is at the source whose waves are furthest from it, and the mean frequency of
- * their energy. */
+/* q_frequency at the source whose waves are furthest from it, and these waves' mean frequency. */
 struct ht_quality_band {
     double frequency, mean;
     int group; /* of the input; 0: nothing attenuates, or there is no source */
@@ -74,8 +72,7 @@ void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]);
 bool ht_plan_layer_mixed_db(const struct ht_plan *plan, double mix, double db[2]);
 /* Sponges of Hermite methods, of Ricker wavelets of which the layer is so many thick. */
 void ht_plan_sponge_reflection(const struct ht_plan *plan, double wavelengths, double db[3]);
-/* Hermite methods, measured: a point source 6 cells away, 5 cells per wavelength; NaN: not known.
- */
+/* Hermite methods, measured: a point source 6 cells away, 5 cells a wavelength; NaN: not known. */
 double ht_plan_layer_point_reflection(const struct ht_plan *plan);
 /* What comes back of the sources' waves at 0 and 60 degrees, dB; false: no sources, or layers. The
  * wavelength beyond which so much comes back of waves along the normal. */

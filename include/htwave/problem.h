@@ -66,12 +66,10 @@ struct ht_scheme {
     const char *cells, *order_is, *order_of; /* in texts: "cells", "N = ", "N of Hermite methods" */
     /* By which the expected error of a single wave may be off, along an axis and others. */
     double margin[2];
-    /* Why sides with nothing beyond them, and losses at a point, are refused; NULL: they are not.
-     */
+    /* Why sides with nothing beyond, and losses at a point, are refused; NULL: they are not. */
     const char *closed, *losses;
     /* A one-level scheme whose backward half step from time 0 gives the dual grid's values at
-     * -dt/2; NULL if the primary grid suffices as start, which is the case if two_level is false.
-     */
+     * -dt/2; NULL if the primary grid suffices as start, as where two_level is false. */
     const struct ht_scheme *starter;
 
     /* Sets *out and returns NULL; or returns why the equations have no such form, to follow "the
@@ -139,8 +137,7 @@ void ht_pair_faces_destroy(struct ht_pair_faces *faces); /* NULL allowed */
 /* Couplings of the test medium of a part of a problem, of the groups that have some there. */
 HT_ERR ht_pair_faces_test(const struct ht_problem *part, const struct ht_pair_faces *whole,
                           struct ht_pair_faces **out);
-/* The part of the grid's points where a group of fields may be coupled; more than a third: it is
- * not. */
+/* The part of the points where a group of fields may be coupled; above a third: it is not. */
 double ht_pair_faces_share(const struct ht_pair_faces *faces, int group);
 
 /* The data of steps that do not depend on a device. What it points to must outlive the steppers. */
@@ -184,8 +181,7 @@ void ht_problem_pair(const struct ht_problem *problem, struct ht_pair *out);
 /* One field of second order as a pair, with coefficients as numbers of ht_fd_problem.fill: fluxes
  * where the density varies, else second differences. */
 struct ht_pair ht_problem_second_order(const struct ht_problem *problem);
-/* Of a pair coefficients that are numbers: all in a uniform medium, where they are its materials.
- */
+/* Coefficients of a pair that are numbers: in a uniform medium all, its materials. */
 unsigned ht_problem_constant(const struct ht_problem *problem);
 /* The window of a grid that a rank's buffers hold. */
 struct ht_window ht_problem_window(const struct ht_problem *problem, enum ht_subgrid subgrid);
@@ -219,8 +215,7 @@ HT_ERR ht_pair_bound(const struct ht_problem *problem, const struct ht_pair *pai
 struct ht_law {
     int medium_degree;                /* -1: uniform; 0: values at the nodes; or the problem's */
     double uniform[HT_MAX_MATERIALS]; /* if uniform */
-    /* In absorbing layers, else NULL and 0: the equations with memory variables, and their stages.
-     */
+    /* In absorbing layers, else NULL and 0: equations with memory variables, and their stages. */
     const struct ht_equations *eq;
     int stages;
 };

@@ -53,8 +53,7 @@ struct ht_observer {
     enum ht_err (*begin)(void *context, struct ht_run *run);
     double every; /* looks at the steps nearest to multiples of this time; 0: at the last step */
     /* In its place: the first step >= from at which to look, called before the first step (from 0)
-     * and after each look. The last step, also of a run that is interrupted, is looked at in any
-     * case. */
+     * and after each look. The last step is looked at in any case. */
     int64_t (*next)(void *context, const struct ht_run *run, int64_t from);
     enum ht_err (*look)(void *context, const struct ht_view *view);
     /* Stores what it has kept of earlier looks, before or after its look at a step; or loads it
@@ -90,8 +89,7 @@ double ht_run_time(const struct ht_run *run);
 /* The first step >= from that is nearest to a multiple of a time; every 0: the last step. */
 int64_t ht_run_multiple(const struct ht_run *run, double every, int64_t from);
 
-/* Observers of a run. What they are given must outlive the run; results are NaN, not known, until
- * it begins. */
+/* Observers of a run. What they are given must outlive it; results are NaN until it begins. */
 
 /* Physical energies (docs/developers/method.md, section 9), NaN where they are not known and where
  * none is conserved. */

@@ -1,6 +1,5 @@
 /* What receivers record: its way from samples of steps to traces at their times
- * (docs/developers/method.md, section 8; docs/developers/differences.md). A sample on a step is the
- * value there. */
+ * (docs/developers/method.md, section 8; docs/developers/differences.md). On a step: the value. */
 #pragma once
 
 #include "htwave/stepper.h"

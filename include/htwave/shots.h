@@ -29,8 +29,7 @@ void ht_signal_destroy(struct ht_signal *signal); /* by its last holder; NULL al
 /* Whether ht_signal_create makes the same of this group; names of files are compared. */
 bool ht_signal_is_of(const struct ht_signal *signal, const struct ht_shot_given *given);
 HT_ENDS(ht_signal)
-/* That of a file which is 1 at a sample and 0 at the others: signals are linear in their samples.
- */
+/* That of a file which is 1 at a sample, 0 at others: signals are linear in their samples. */
 HT_ERR ht_signal_unit(const struct ht_signal *of, int64_t sample, struct ht_signal **out);
 
 /* order 1: ds/dt; 0: s; -1, -2: its first and second integral from the beginning on. Files: 0
@@ -78,8 +77,7 @@ struct ht_shots {
  * resolve, signals that begin before the run, kinds that the system does not have; warns of points
  * on a free wall, which are silent, and of signals with a constant part in a closed box. *out: NULL
  * without groups. params, eq, grid and medium as ht_medium_read has them. before: shots whose
- * signals serve again where the groups have the same, which saves the reading of files; NULL: none.
- */
+ * signals serve again where groups have the same, which saves reading files; or NULL. */
 HT_ERR ht_shots_create(const struct ht_params *params, const struct ht_medium *medium,
                        const struct ht_shots *before, struct ht_shots **out);
 void ht_shots_destroy(struct ht_shots *shots); /* NULL allowed */
@@ -101,15 +99,13 @@ void ht_shot_fields(const struct ht_equations *eq, const struct ht_shot *shot,
 
 /* In the run's time, with amplitude; order as in ht_signal_at. 0 before the signal's begin. */
 double ht_shot_at(const struct ht_shot *shot, double time, int order);
-/* Whether the signal is other than 0, or its integrals other than straight, in some time between.
- */
+/* Whether the signal is not 0, or its integrals are not straight, in some time between. */
 bool ht_shot_acts(const struct ht_shot *shot, double from, double to);
 void ht_shot_position(const struct ht_shot *shot, int point, double x[3]);
 /* Axes along which it varies. */
 int ht_shot_dims(const struct ht_shot *shot);
-/* In the form of second order u_tt takes g(x) times the derivative of this order of the signal, 0
- * or 1; of a drive of a flux g is the derivative of delta along the flux's axis, of others (-1)
- * delta. */
+/* In the form of second order u_tt takes g(x) times this derivative of the signal, 0 or 1; of a
+ * drive of a flux g is the derivative of delta along the flux's axis, of others (-1) delta. */
 int ht_shot_order(const struct ht_equations *eq, const struct ht_shot *shot);
 int ht_shot_slope(const struct ht_equations *eq, const struct ht_drive *drive);
 
@@ -125,8 +121,7 @@ double ht_shot_band(const struct ht_shot *shot, int band);
  * material. planes: which x3 planes are wanted; NULL: all. Needs ht_point_free. */
 HT_ERR ht_shot_spread(const struct ht_shots *shots, int index, const bool *planes,
                       struct ht_point *out);
-/* The same of one drive of a pair, of delta times its weight alone, at the places of its field
- * (grid->shift). */
+/* Of one drive of a pair, of delta times its weight alone, at its field's places (grid->shift). */
 HT_ERR ht_shot_spread_drive(const struct ht_shots *shots, int index, int drive,
                             const struct ht_grid *grid, const bool *planes, struct ht_point *out);
 /* The most nodes of a shot on so many planes. */

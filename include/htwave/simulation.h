@@ -75,11 +75,9 @@ HT_ERR ht_simulation_plan(const struct ht_params *params, struct ht_comm *comm,
 void ht_simulation_destroy(struct ht_simulation *sim); /* NULL allowed */
 HT_ENDS(ht_simulation)
 /* Plans anew, a survey for all shots, for other values of the medium (struct ht_medium_given), on
- * the same device, ready for ht_simulation_start. Nothing is compiled twice where the device keeps
- * programs. */
+ * the same device, ready for ht_simulation_start. Programs that the device keeps serve again. */
 HT_ERR ht_simulation_replan(struct ht_simulation *sim);
-/* Where device.tune asks for it and no result is stored for this class of problems. Failures are
- * notes. */
+/* Where device.tune asks for it and this class of problems has no result. Failures are notes. */
 HT_ERR ht_simulation_tune(struct ht_simulation *sim);
 /* Compiles and checks the kernels; fails without a device. */
 HT_ERR ht_simulation_compile(struct ht_simulation *sim);
@@ -98,8 +96,7 @@ HT_ERR ht_simulation_stepper(struct ht_simulation *sim, const struct ht_problem 
 static inline double ht_simulation_cells(const struct ht_simulation *sim) {
     return (double)ht_grid_total(&sim->plan->grid, HT_DUAL);
 }
-/* Cell half-steps per second with the least work of the method at the limits of the device; NaN:
- * not known. */
+/* Cell half-steps per second by the method's least work at the device's limits; NaN: not known. */
 double ht_simulation_limit(const struct ht_simulation *sim);
 
 /* Coefficients of a block by device.layout. */

@@ -103,8 +103,7 @@ struct ht_stepper_ops {
      * that a node lies on; `first` is a node of the whole grid. Transfers no field. */
     enum ht_err (*measure)(void *self, enum ht_subgrid subgrid, int count,
                            const struct ht_quantity *what, struct ht_measure *out);
-    /* Half step from grid `from` to the other grid; may return before it is done. Collective with
-     * several slabs. */
+    /* Half step from grid `from` to the other; may return before it is done. Collective. */
     enum ht_err (*half_step)(void *self, enum ht_subgrid from);
     /* NULL, or: takes the next time steps, *done of them, at most `steps`, at less cost than by
      * half_step, with the same results; 0 where the next one must be taken so. */
@@ -118,13 +117,11 @@ struct ht_stepper_ops {
     void (*archive)(void *self, struct ht_archive *archive);
     /* Waits for all half steps; collective with several slabs. */
     enum ht_err (*finish)(void *self);
-    /* With several slabs call it directly after `finish`, or after the ranks have agreed on a
-     * failure. */
+    /* With several slabs: directly after `finish`, or after the ranks agreed on a failure. */
     void (*destroy)(void *self);
     /* What it has on a device; NULL: nothing. */
     void (*arrays)(const void *self, struct ht_arrays *out);
-    /* What the next step's updates keep beside (htwave/fd_kernel.h), always the same `what`; NULL:
-     * nothing. */
+    /* What the next step's updates keep beside (fd_kernel.h), always the same `what`; or NULL. */
     enum ht_err (*keep)(void *self, unsigned what, const struct ht_fd_keep *keep);
     /* After finish; NULL for a stepper without slabs. */
     void (*traffic)(void *self, struct ht_traffic *out);
@@ -148,8 +145,7 @@ struct ht_measure ht_measure_plain(const struct ht_problem *problem, enum ht_sub
                                    const double *medium);
 /* Of a sum with weights of 1: the cell volume, divided by the material if that is uniform. */
 double ht_measure_factor(const struct ht_problem *problem, const struct ht_quantity *what);
-/* Whether the nodes at this end of an axis (along x3 of the own planes) lie on a wall and count
- * half. */
+/* Whether nodes at this end of an axis (along x3 of own planes) lie on a wall and count half. */
 bool ht_measure_half(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis, int side);
 
 /* The nodes [*begin, *end) of an axis of the whole grid that are beside its absorbing layers.
@@ -215,8 +211,7 @@ HT_ERR ht_start(const struct ht_plan *plan, struct ht_device *device,
 int64_t ht_start_bytes(const struct ht_plan *plan, const struct ht_tuning *tuning,
                        const struct ht_device_info *info);
 
-/* The serial reference: double precision, directly from the formulas; it shares only tables with
- * the kernels. */
+/* The serial reference: double precision, from the formulas; it shares only tables with kernels. */
 HT_ERR ht_oracle_create(const struct ht_problem *problem, struct ht_stepper *out);
 /* Switches the oracle to absolute mode: |H|, |coef|, |M| applied to |u|. For the same data its
  * result times n eps with n = ht_oracle_roundings bounds the rounding error of a half step in any

@@ -53,8 +53,7 @@ struct ht_material {
 
 /* Media of finite differences, averaged where faces cross cells. Scalars of the materials are
  * averaged about the point of C_rq (struct ht_pair); it follows from these means and from n, the
- * normal of the face. Where the scalars do not vary it must be what the materials say, whatever n.
- */
+ * normal of the face. Where scalars do not vary it must be what the materials say, whatever n. */
 enum { HT_MAX_SCALARS = 12 }; /* with the materials of losses */
 struct ht_face {
     int dims;
@@ -129,8 +128,7 @@ struct ht_system {
         const char *vector; /* NULL: none */
         int axis;
     } parameter[HT_MAX_MATERIALS];
-    /* Name of the speed along x1 as a quantity of the medium if it was not given as a parameter;
-     * NULL: none. */
+    /* Name of the speed along x1 where it is no parameter that was given; NULL: none. */
     const char *speed_name;
     /* Materials as jets from parameter jets. chosen[p]: number of the given alternative of
      * parameter p. value[p] and out[m] are jets over `jets`. */
@@ -158,8 +156,7 @@ HT_ERR ht_system_check(const struct ht_system *system);
 
 /* Energy = 1/2 integral of sum over terms of u_f^2 / M[material] or, with a gradient, |grad u_f|^2
  * / M[material]. Fields that are coupled, such as the normal stresses of a solid, have terms with
- * another field: the entries, on and above the diagonal, of the symmetric matrix C of u^T C^-1 u.
- */
+ * another field: entries, on and above the diagonal, of the symmetric matrix C of u^T C^-1 u. */
 struct ht_energy_term {
     int field;
     bool gradient;
@@ -223,8 +220,7 @@ int ht_equations_field(const struct ht_equations *eq, const char *name);
  * size of its powers. The matrix becomes one that leads to its eigenvectors. */
 double ht_largest_eigenvalue(int n, double a[HT_MAX_FIELDS][HT_MAX_FIELDS]);
 /* Largest signal speed along an axis for materials M: of the waves exp(i k x) of the terms;
- * slowest: the smallest above 0, such as that of shear waves; where the axis couples fields the
- * largest. */
+ * slowest: the least above 0, as of shear waves; where the axis couples fields the largest. */
 double ht_equations_speed(const struct ht_equations *eq, const double *material, int axis,
                           bool slowest);
 /* Plane wave exp(i(k.x - omega t)), the wave that travels along +k: amplitude per field, real[f] +
@@ -244,8 +240,7 @@ enum ht_layer_profile { HT_PROFILE_SIGMA, HT_PROFILE_DECAY, HT_PROFILE_SPONGE, H
 /* The highest degree in xi, along their axis, of profiles about a node. */
 enum { HT_PROFILE_DEGREE = 3 };
 /* The equations where the layers of these axes (bit k: axis k) overlap, from the terms of the
- * system: src/pde/terms.c. HT_ERR_INTERNAL if they have more fields, terms or materials than
- * equations hold. */
+ * system: src/pde/terms.c. HT_ERR_INTERNAL if they have more than equations hold. */
 HT_ERR ht_equations_absorb(const struct ht_equations *eq, unsigned axes, struct ht_equations *out);
 /* The axis of the layer to which a term belongs, -1: to none. */
 int ht_term_layer(const struct ht_equations *eq, const struct ht_term *term);
@@ -323,8 +318,7 @@ enum ht_pair_kind { HT_PAIR_NONE, HT_PAIR_TOGETHER, HT_PAIR_APART };
  * parity are the same, as in isotropic media without averages. */
 const char *ht_pair_make(const struct ht_equations *eq, enum ht_pair_kind kind,
                          struct ht_pair *out);
-/* The field by which field `col` changes along an axis, *coef: of that term; -1: by none, or
- * several. */
+/* The field by which field `col` changes along an axis, *coef: of that term; -1: not one. */
 int ht_equations_partner(const struct ht_equations *eq, int col, int axis, double *coef);
 /* The field of the system that is field f of the equations. */
 int ht_equations_system_field(const struct ht_equations *eq, int field);

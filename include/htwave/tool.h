@@ -12,11 +12,9 @@ const char *ht_tool_text(const struct ht_tool *tool);
 /* Compiles it, if that is not done; else the first launch does. */
 HT_ERR ht_tool_build(struct ht_tool *tool);
 bool ht_tool_cached(const struct ht_tool *tool);
-/* Adds the device seconds of all launches since the last call: [1] of the second kernel, [0] of all
- * others. NULL: 0. */
+/* Adds the seconds of launches since the last call: [1] second kernel, [0] others. NULL: 0. */
 void ht_tool_add_seconds(struct ht_tool *tool, double seconds[2]);
-/* Of the launches for a part of a step so far; a tool that knows no parts has all in the interior.
- * NULL: 0. */
+/* Of launches for a part of a step; a tool without parts has all in the interior. NULL: 0. */
 double ht_tool_total(const struct ht_tool *tool, enum ht_step_part part);
 
 /* ---- ghosts.c: the ghosts of a window ---- */
@@ -87,9 +85,8 @@ int64_t ht_injected_bytes(const struct ht_spec *spec, int64_t nodes, int64_t ent
                           const struct ht_inject_shapes *shapes, int64_t rows);
 /* The whole table, after the work enqueued before. */
 HT_ERR ht_injected_table(struct ht_injected *injected, const double *values);
-/* Adds the amplitudes of a row to the nodes [first, last) of the list: field number
- * `field` of the stored ones, in buffer u, which has room for `nodes` nodes, and in v (NULL: none).
- */
+/* Adds the amplitudes of a row to nodes [first, last) of the list: field number `field` of the
+ * stored ones, in buffer u, of room for `nodes` nodes, and in v (NULL: none). */
 HT_ERR ht_inject(struct ht_injected *injected, int64_t first, int64_t last, int64_t row, int field,
                  int64_t nodes, struct ht_buffer *u, struct ht_buffer *v);
 
@@ -113,8 +110,7 @@ static inline int64_t ht_rows_weights(const struct ht_rows_shape *shape) {
     return (int64_t)shape->coefs * shape->nodes + shape->lines;
 }
 /* node[pattern]: numbers in the window of a line's nodes, from the line on, and of lines, from a
- * row's node on; weight[pattern]: [storage index][node], and of lines; from[row]: its pattern, its
- * node. */
+ * row's node on; weight[pattern]: [storage index][node], and of lines; from[row]: both of it. */
 struct ht_rows_tables {
     int *node;
     double *weight;
@@ -158,8 +154,7 @@ HT_ERR ht_mapper_move(struct ht_tool *mapper, bool load, int64_t first, int64_t 
  * axis; compiled when made ---- */
 struct ht_sponge_args; /* cl/tool_args.h */
 HT_ERR ht_sponge_create(struct ht_device *device, const struct ht_spec *spec, struct ht_tool **out);
-/* Of one field in buffer u. jets: [coefficient][index in the window along the axis] in the field's
- * precision. */
+/* Of one field in u. jets: [coefficient][index in the window along the axis] in its precision. */
 HT_ERR ht_sponge_multiply(struct ht_tool *sponge, enum ht_step_part part,
                           const struct ht_sponge_args *args, struct ht_buffer *jets,
                           struct ht_buffer *u);

@@ -55,8 +55,7 @@ struct ht_tuned {
     double rate; /* cell half-steps per second, as measured by the tuner */
 };
 
-/* One timing. seconds: per half step; NaN: it failed or its results were wrong, for the reason
- * `why`. */
+/* One timing. seconds: per half step; NaN: it failed or its results were wrong: `why`. */
 struct ht_trial {
     struct ht_tuning tuning;
     int64_t cells; /* of the whole test problem */

@@ -1,5 +1,4 @@
-/* htwave bench: measures the device and the rows, one by one, and writes them as a table, CSV and
- * JSON. */
+/* htwave bench: measures the device and the rows and writes them as a table, CSV and JSON. */
 #include "app.h"
 
 struct row {

@@ -91,8 +91,7 @@ static double most_cells(const struct ht_simulation *sim) {
 }
 
 static enum ht_err find_plain(struct ht_simulation *sim, double most, struct estimate *out) {
-    /* The reference takes minutes for all stages at N = 8 in 3-D; its time is proportional to their
-     * number. */
+    /* The reference takes minutes for all stages at N = 8 in 3-D; its time is as their number. */
     const int few = 4;
     struct ht_part part;
     HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};

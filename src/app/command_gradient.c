@@ -1,5 +1,4 @@
-/* htwave gradient: the misfit of the traces of all shots to observed ones, and its gradient by the
- * medium. */
+/* htwave gradient: the misfit of traces to observed ones, and its gradient by the medium. */
 #include "app.h"
 #include "htwave/inverse.h"
 

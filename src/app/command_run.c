@@ -125,8 +125,7 @@ enum ht_err ht_run_ready(struct ht_simulation *sim) {
     return HT_OK;
 }
 
-/* ---- shots, one after the other; traces: alone, each group of sources being a shot where there is
- * no list ---- */
+/* ---- shots, one after the other; traces: alone, without a list a shot for each group ---- */
 
 struct shots {
     struct ht_survey *survey;

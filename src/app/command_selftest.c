@@ -1,7 +1,6 @@
 /* htwave selftest: every row of kernels against the reference. A driver may end the process: each
  * device is tested by a process of its own, the hidden command selftest-rows, which sends a row
- * when it is begun and when it is done. After a row that has ended it another one goes on behind
- * that. */
+ * when it is begun and when it is done. After a row that ends it another goes on. */
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>

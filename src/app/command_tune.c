@@ -127,8 +127,7 @@ static enum ht_err tune_file(struct tune *tune, struct ht_params *params) {
     return show(tune);
 }
 
-/* As `htwave run` plans it by default: the fewest stable stages at cfl 0.9; a grid that fills a
- * device. */
+/* As `htwave run` plans it by default: the fewest stable stages at cfl 0.9; fills a device. */
 static enum ht_err tune_plain(void *context, const struct ht_equations *eq,
                               const struct ht_scheme *scheme, int order, bool fp64) {
     static const int64_t side[] = {1 << 18, 512, 64};

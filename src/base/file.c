@@ -1,6 +1,5 @@
 /* Files that are complete or absent: written under a temporary name in the same directory, forced
- * to disk and renamed, in one step (POSIX.1-2008). A full disk is reported by write, fsync or
- * close. */
+ * to disk and renamed, in one step (POSIX.1-2008). Write, fsync or close report a full disk. */
 #include <fcntl.h>
 #include <libgen.h>
 #include <sys/stat.h>

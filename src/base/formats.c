@@ -31,8 +31,7 @@ double ht_number_at(struct ht_number number, const unsigned char *at) {
 
 /* ---- .npy ---- */
 
-/* What follows a key of the header, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }".
- */
+/* What follows a key of a header, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }". */
 static const char *value_of(const char *header, const char *key) {
     const char *at = strstr(header, key);
     return at ? at + strlen(key) + strspn(at + strlen(key), " :'\"(") : "";

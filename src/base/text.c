@@ -1,5 +1,4 @@
-/* Memory, growing lists and strings, the nearest name, quantities in readable units; hash and
- * random numbers. */
+/* Memory, growing lists and strings, the nearest name, readable units; hash, random numbers. */
 #include "htwave/base.h"
 
 enum ht_err ht_mem_grow(int64_t count, size_t size, void *out, int64_t *room) {

@@ -33,8 +33,7 @@ static struct {
     /* Since driver 12.4; NULL: arguments are not checked. */
     CUresult (*cuFuncGetParamInfo_v1)(CUfunction function, size_t index, size_t *offset,
                                       size_t *size);
-    /* Since driver 11.4; distinguishes parts of a GPU. NULL: the PCI bus address is used instead.
-     */
+    /* Since driver 11.4; distinguishes parts of a GPU. NULL: the PCI bus address serves. */
     CUresult (*cuDeviceGetUuid_v2)(CUuuid *uuid, CUdevice device);
     int driver;  /* 1000 major + 10 minor of the CUDA version it is for */
     int devices; /* 0: not loaded, or none */
@@ -395,8 +394,7 @@ static void cuda_pinned_destroy(struct ht_driver *device, void *memory, void *pi
 /* ---- buffers of other processes ---- */
 
 /* They are opened by the driver's handles. A handle stands for a whole allocation, so a name also
- * holds the buffer's offset in it. A process cannot open its own handles; then the name's address
- * is used. */
+ * holds the buffer's offset in it. Its own handles a process cannot open: it uses the address. */
 
 struct name {
     CUipcMemHandle handle;
@@ -523,8 +521,7 @@ static enum ht_err cuda_program_build(struct ht_driver *device, const char *text
     return HT_OK;
 }
 
-/* Only machine code and PTX are given to the driver, which would take anything else for PTX text.
- */
+/* Only machine code and PTX go to the driver, which would take anything else for PTX text. */
 static bool plausible(const char *code, size_t size) {
     static const char elf[] = {0x7f, 'E', 'L', 'F'};
     if (size > sizeof elf && memcmp(code, elf, sizeof elf) == 0) return true;
@@ -620,8 +617,7 @@ static enum ht_err enqueue(const struct ht_driver *device, const struct ht_launc
 /* ---- sequences ---- */
 
 /* Graphs, which are made once. The device goes from kernel to kernel of a graph faster than from
- * launch to launch (bench/NOTES.md), the host has one call for many, and branches run side by side.
- */
+ * launch to launch (bench/NOTES.md), the host has one call for many, branches run side by side. */
 
 /* Launches of the larger graph, about. */
 enum { MANY = 64 };

@@ -1,5 +1,4 @@
-/* A build without CUDA (make CUDA=0, or the toolkit's headers were not found):
- * no devices. */
+/* A build without CUDA (make CUDA=0, or without the toolkit's headers): no devices. */
 #include "backend.h"
 #include "nvidia.h"
 

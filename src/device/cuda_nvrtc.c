@@ -1,6 +1,5 @@
 /* NVRTC, loaded at run time: building needs only the toolkit's header. A driver may refuse code of
- * a compiler that is newer than itself. So libraries are tried from the driver's version downwards,
- * then newer ones. */
+ * a newer compiler: libraries are tried from its version downwards, then newer ones. */
 #include "nvidia.h"
 
 #include <nvrtc.h>

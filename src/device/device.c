@@ -1,6 +1,5 @@
 /* The choice of a device, counts of memory and time, checks that transfers and launches stay inside
- * what they name, the program cache around builds, recorded sequences. The back ends do the rest.
- */
+ * what they name, the cache of programs, recorded sequences. Back ends do the rest. */
 #include "backend.h"
 #include "nvidia.h"
 
@@ -334,8 +333,7 @@ enum ht_err ht_buffer_read_reals(struct ht_buffer *buffer, bool fp64, int64_t fi
     return move_reals(buffer, fp64, first, count, NULL, values);
 }
 
-/* Reads the limit of registers per work-item from the program text, so that a binary depends on the
- * text alone. */
+/* The limit of registers per work-item, from the text, so that a binary depends on that alone. */
 static int registers_of(const char *text) {
     const char key[] = "#define HT_MOST_REGISTERS ";
     const char *at = strstr(text, key);

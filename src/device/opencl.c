@@ -376,8 +376,7 @@ static enum ht_err finish_build(struct ht_driver *device, cl_program program, cl
          * PoCL takes 0.1 s and more per program for clang's declarations of all built-in functions;
          * by the guard of their header they are left out where cl/prelude.cl declares those in use.
          * Its number of warnings, of functions that a program does not use, would stand among our
-         * messages; lint has the texts' warnings. Oclgrind does not know what clang makes of
-         * restrict. */
+         * messages; lint has the texts' warnings. Oclgrind does not know clang's restrict. */
         snprintf(options, sizeof options, "%s%s%s", "-cl-std=CL1.2 -cl-denorms-are-zero",
                  own_builtins && tries == 0 ? " -w -D_OPENCL_H_ -DHT_BUILTINS" : "",
                  device->simulator ? " -DHT_RESTRICT=" : "");

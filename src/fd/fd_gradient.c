@@ -349,8 +349,7 @@ static enum ht_err make_past(struct ht_gradient *g, const struct ht_gradient_cho
     double room[2], bytes[2], records;
     TRY(find_room(g, choice, room));
     TRY(ht_fd_kept_bytes(past, bytes));
-    /* What records take of the host or of a file, the most of all ranks; infinite: there are none.
-     */
+    /* What records take of the host or a file, the most of all ranks; infinite: there are none. */
     struct ht_fd_shell planned;
     struct ht_fd_shell_bytes taken = {0};
     const bool none = g->plan->problem.fd.pair != HT_PAIR_NONE ||

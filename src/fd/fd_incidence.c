@@ -126,8 +126,7 @@ static unsigned fields_of(const struct ht_equations *eq, const struct ht_fd_surf
     return fields;
 }
 
-/* Whether a mirror normal to the axis lets the wave pass along it: what it has of fields is even.
- */
+/* Whether a mirror normal to the axis lets the wave pass along it: its fields are even. */
 static bool passes(const struct ht_equations *eq, const struct ht_fd_surface *s, int axis,
                    int wall) {
     const unsigned fields = fields_of(eq, s);

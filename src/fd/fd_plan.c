@@ -67,9 +67,8 @@ enum ht_err ht_differences_plan_medium(struct ht_plan *plan) {
     return ht_fd_check_points(plan);
 }
 
-/* Layers take one term in time: with two the fastest waves would grow in them
- * (docs/developers/absorbing.md).
- */
+/* Layers take one term in time: with two the fastest waves would grow
+ * (docs/developers/absorbing.md). */
 int ht_differences_plan_stages(const struct ht_plan *plan) {
     return plan->problem.layers != NULL && plan->layers.type == HT_ABSORBING_CPML ? 1 : 2;
 }
@@ -106,8 +105,7 @@ static enum ht_err check_end_slabs(const struct ht_plan *plan, const int64_t *st
     return HT_OK;
 }
 
-/* Ranks send planes that they own, as many as the stencil reaches over where density varies, before
- * each pass. */
+/* Ranks send own planes before each pass, as many as the stencil reaches where density varies. */
 enum ht_err ht_differences_plan_slabs(const struct ht_plan *plan, const int64_t *start,
                                       int64_t thinnest) {
     const int reach = plan->order - 1, ranks = ht_comm_size(plan->grid.slab.comm);
@@ -173,8 +171,7 @@ enum { SPEEDS = 9 };
  *
  * Where it varies, a wave of frequency omega takes the wavelengths of every speed, and turns:
  * |Omega - omega| is at most the largest over the speeds between the least and the largest and over
- * axes, edges and corners of the grid. In a smooth medium that is an upper bound of the phase
- * error. */
+ * axes, edges and corners of the grid. In a smooth medium that bounds the phase error. */
 
 /* (Omega - omega)/omega of a wave; INFINITY: it is not carried. */
 static double shift_of(const struct ht_plan *plan, const struct ht_fd_weights *w, double speed,

@@ -5,9 +5,7 @@
  * solution of order 1. */
 #include "fd.h"
 
-/* out += dt^2 M u / divisor at the own nodes, where M = L [+ dt^2/12 L^2]; w is scratch.
- * Collective.
- */
+/* out += dt^2 M u / divisor at the own nodes, M = L [+ dt^2/12 L^2]; w: scratch. Collective. */
 static enum ht_err apply(struct ht_fd_stepper *s, double divisor, struct ht_buffer *out) {
     s->apply_divisor = divisor;
     s->apply_to = out;

@@ -198,8 +198,7 @@ static enum ht_err records_create(struct ht_device *device, const struct records
 /* ---- the run backwards ---- */
 
 /* A step between two that are recorded has the polynomial of the eight around it, where these
- * resolve the shortest period. The first and the last steps, which have no eight around, are all
- * recorded. */
+ * resolve the shortest period. The first and the last steps are all recorded. */
 enum { AROUND = HT_FD_SHELL_RECORDS, ENDS = AROUND - 1, SHORTEST_PERIOD = 12 };
 /* From the first to the last of the eight there are some of these, too. */
 enum { TOGETHER = AROUND + ENDS / 2 };
@@ -245,10 +244,9 @@ static void open_nodes(const struct ht_fd_stepper *s, int k, int64_t more, int64
     *end = high > 0 ? ht_least(past - high - more, past) : past;
 }
 
-/* Own nodes of the shell of a side: `thick` nodes beyond the inner ones, along axes before k
- * beside these, along those behind it beside all outside the layers, so that each node outside is
- * in one box; also what stages of two terms and the differences of gradients by density read
- * beside edges. */
+/* Own nodes of the shell of a side: `thick` nodes beyond the inner ones, along axes before k beside
+ * these, along those behind it beside all outside the layers, so that each is in one box; also what
+ * stages of two terms and the differences of gradients by density read beside edges. */
 static void add_side(struct ht_fd_shell *shell, int k, int side, int64_t thick, int64_t across) {
     const struct ht_fd_stepper *s = shell->s;
     struct ht_fd_box box = s->box;
@@ -409,8 +407,7 @@ enum ht_err ht_fd_shell_need(struct ht_fd_shell *shell, int64_t step) {
     return records_need(shell->records, sum.record[0], record_of(c, last));
 }
 
-/* Neighbours of a slab cannot put back what they compute beyond their own planes: an exchange for
- * each pass. */
+/* Neighbours of a slab cannot put back what they compute beyond own planes: each pass exchanges. */
 enum ht_err ht_fd_shell_back(struct ht_fd_shell *shell) {
     struct ht_fd_stepper *s = shell->s;
     struct ht_pass *pass = last_pass(s);

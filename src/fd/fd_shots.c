@@ -49,8 +49,7 @@ double ht_fd_weight(const struct ht_grid *grid, const int64_t m[3]) {
 /* ---- nodes ---- */
 
 /* Where walls end an axis the last value between nodes is the image of the one before, and takes
- * what that takes: bits of `which` are axes along which the entry is for the image. False: there is
- * none. */
+ * what that takes: bits of `which` are axes along which the entry is for the image. False: none. */
 static bool find_image(const struct making *m, unsigned which, const int64_t from[3], int64_t to[3],
                        double *sign) {
     const unsigned parity = m->pair->parity[m->field];
@@ -83,8 +82,7 @@ static enum ht_err add_entries(struct making *m, int column, const int64_t node[
     return HT_OK;
 }
 
-/* What it takes at a node of what drives field `from` there; own: times the medium, which one field
- * gets later. */
+/* What it takes at a node of what drives `from` there; own: times the medium, one field's later. */
 static enum ht_err add_node(struct making *m, int column, bool own,
                             const struct ht_point_node *node) {
     const struct ht_pair_stepper *pair = (const struct ht_pair_stepper *)m->s;
@@ -266,8 +264,7 @@ static int64_t grid_plane(const struct ht_fd_stepper *s, int64_t m3) {
     return wraps ? (m % planes + planes) % planes : m;
 }
 
-/* The list, weights and table of what nodes of the grid take, at the nodes of these planes that are
- * theirs. */
+/* The list, weights and table of what nodes of the grid take, at their nodes of these planes. */
 static enum ht_err list_columns(const struct making *m, struct ht_range target) {
     const struct ht_fd_stepper *s = m->s;
     struct ht_fd_injection *in = m->in;

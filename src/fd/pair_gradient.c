@@ -246,9 +246,7 @@ static enum ht_err make(struct ht_gradient *g, struct ht_fd_past *past) {
 
 /* ---- sources ---- */
 
-/* With strains a source adds x: the derivative is by y, of x = C times weights by the weights and
- * q.
- */
+/* With strains a source adds x: the derivative is by y, of x = C weights by weights and q. */
 static enum ht_err aim(struct ht_gradient *g, const struct ht_receivers *receivers) {
     const struct ht_fd_driven removed = {.removes = true};
     const struct ht_fd_driven by[2] = {{.receivers = receivers, .bare = true}, {.bare = true}};
@@ -440,8 +438,7 @@ static void turn_column(int n, double (*by)[HT_MAX_FIELDS], double (*keeps)[HT_M
     }
 }
 
-/* Columns of a symmetric matrix and then of its transpose, the rows: m becomes A m A^T of
- * turn_column's A. */
+/* Columns of a symmetric matrix, then its rows: m becomes A m A^T of turn_column's A. */
 static void turn_matrix(int n, double (*by)[HT_MAX_FIELDS], double (*keeps)[HT_MAX_FIELDS],
                         double (*m)[HT_MAX_FIELDS]) {
     for (int pass = 0; pass < 2; pass++) {

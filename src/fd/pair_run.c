@@ -60,8 +60,7 @@ static enum ht_err find_faces(struct ht_plan *plan, const struct ht_pair *pair,
     return HT_OK;
 }
 
-/* In a uniform medium without closed sides omega^2 <= c^2 S^2 sum 1/h^2, c the speed of the fastest
- * waves. */
+/* In a uniform medium without closed sides omega^2 <= c^2 S^2 sum 1/h^2, c the largest speed. */
 static enum ht_err find_rate(struct ht_plan *plan) {
     const enum ht_fit_kind kind = ht_frame_kind(plan->medium, plan->params->medium.fit);
     double speed = 0, sum = 0, most;
@@ -304,8 +303,7 @@ static enum ht_err look_at_shot(struct range *r, int index, unsigned fields) {
     return err;
 }
 
-/* What moment tensors add to stress must be in the range as data must; a pressure always is.
- * Collective. */
+/* What moment tensors add to stress must be in the range; a pressure always is. Collective. */
 static enum ht_err check_shot(const struct ht_plan *plan, struct ht_pair_stepper *s, int index) {
     const struct ht_shot *shot = &plan->problem.shots->shot[index];
     struct range r = {.plan = plan, .s = s, .part = ht_grid_plane(&plan->grid, HT_PRIMARY)};

@@ -7,8 +7,7 @@
 /* The shapes of sources: G_r of docs/developers/sources.md with all derivatives at a node. In units
  * of a cell, with the numbers nu_k = c tau/h_k, (c tau)^(2l) lap^l = sum over a + b + c = l of
  *         l!/(a! b! c!) (nu_1 d_1)^(2a) (nu_2 d_2)^(2b) (nu_3 d_3)^(2c),
- * so that for a product of functions of each axis lap^l is a convolution of three sequences over a,
- * b and c. */
+ * so that for a product of functions of each axis lap^l is a convolution of three sequences. */
 
 /* At most: powers of the Laplacian, derivatives of up to four powers of L of all fields, powers of
  * L; factorials up to j + r + 1. */
@@ -16,8 +15,7 @@ enum { MOST_POWERS = 48, MOST_TERMS = 35 * HT_MAX_FIELDS, MOST_J = 2 * (MOST_POW
 enum { FACTORIALS = MOST_J + HT_DUHAMEL_TERMS };
 
 /* Of waves of two speeds, r = c_2^2/c_1^2, the power L^(2l+s) g has (r^l - r)/(1 - r) times lap^l
- * of L^s g and (1 - r^l)/(1 - r) times lap^(l-1) of L^(s+2) g; of one speed lap^l of L^s g alone.
- */
+ * of L^s g and (1 - r^l)/(1 - r) times lap^(l-1) of L^(s+2) g; of one lap^l of L^s g alone. */
 enum { ALONE, OWN, MORE, SCALES };
 
 /* factor times the shift-th derivatives of lap^l of the Gaussian, of all l or of 0 alone, for j = 2
@@ -56,8 +54,7 @@ static int apply(const struct ht_equations *eq, const double *material, int coun
     return made;
 }
 
-/* Whether L^2 of a field, in this list, is its Laplacian times a number, so that L^(2l) g is
- * c^(2l) lap^l g. */
+/* Whether L^2 of a field, in this list, is c^2 times its Laplacian: L^(2l) g is c^(2l) lap^l g. */
 static bool is_laplacian(int dims, int count, const struct term *list, int field) {
     const long double *factor = NULL;
     int axes = 0;
@@ -344,8 +341,7 @@ struct ht_source_vector ht_source_vector(const struct ht_problem *problem,
 
 enum { STEPS_PER_CELL = 16 };
 
-/* Of each distance in steps of 1/16 cell the largest derivative there and beyond, relative to the
- * largest of all. */
+/* By distance in steps of 1/16 cell the largest derivative there and beyond, over that of all. */
 struct envelope {
     int count;
     double value[64 * STEPS_PER_CELL];
@@ -420,8 +416,7 @@ static int wall_of(const struct ht_grid *grid, enum ht_subgrid to, int axis, int
     return bits;
 }
 
-/* e: NULL along an axis along which the source does not vary; nu: cells that waves travel in a half
- * step. */
+/* e: NULL along an axis on which the source is constant; nu: cells that waves go in a half step. */
 static void list_nodes(struct listing *l, int axis, int64_t at, const struct envelope *e,
                        double nu) {
     struct axis_nodes *list = &l->axis[axis];

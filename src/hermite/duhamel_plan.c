@@ -130,8 +130,7 @@ static enum ht_err make_flat(const struct ht_plan *plan, int i, struct ht_duhame
            "must be %g or more with time.scheme = \"%s\" and grid.order = %d, which damps nothing "
            "of what a narrower source has beyond the waves that the grid carries",
            least, plan->problem.scheme->name, plan->order);
-    /* Of the radii in the order of their use, the first one that keeps the tolerance, else the
-     * best. */
+    /* Of the radii in the order of their use, the first that keeps the tolerance, else the best. */
     static const double tried[RADII] = {1.25, 1.5, 1, 1.75, 0.75, 0.5};
     const double *row = rows_of(plan, shot);
     struct ht_source_form best = *form;

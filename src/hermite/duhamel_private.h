@@ -11,8 +11,7 @@ static inline double ht_source_signal(const struct ht_shot *shot, double time, i
 
 enum { HT_SOURCE_FRACTION = 32, HT_SOURCE_IMAGES = 160 };
 
-/* g of a point: K s of a monopole, s/rho of a force along its direction; of the pair u, u_t it is
- * added to u_t. */
+/* g of a point: K s of a monopole, s/rho of a force along its direction; of u, u_t added to u_t. */
 struct ht_source_vector ht_source_vector(const struct ht_problem *problem,
                                          const struct ht_source_point *point);
 
@@ -30,7 +29,6 @@ struct ht_source_images {
 };
 void ht_source_images(const struct ht_problem *problem, const struct ht_source_point *point,
                       struct ht_source_images *out);
-/* Number n of all: its place, and the vector with the signs of the walls passed. False: there are
- * no more. */
+/* Number n of all: its place, and the vector with the signs of walls passed. False: no more. */
 bool ht_source_image(const struct ht_source_images *all, int64_t n, int64_t at[3],
                      struct ht_source_vector *out);

@@ -1,7 +1,5 @@
 /* The passes of a problem's two half steps by a Hermite method, their kernels, compiled for a
- * device, and the sums for their fields. The two half steps differ only if the grids store
- * different fields.
- */
+ * device, and the sums for their fields. Both differ only if the grids store different fields. */
 #include "src/solve/methods.h"
 
 void ht_hermite_schedule_passes(const struct ht_problem *problem, struct ht_passes *out) {

@@ -85,8 +85,7 @@ static void make_layer(const struct ht_plan *plan, int64_t first, int64_t last,
     part->problem.amplification = 0; /* nothing grows in one half step */
 }
 
-/* Number of x3 planes of cells per layer: all fields of both grids in about 64 MiB, at least one.
- */
+/* Number of x3 planes of cells per layer: all fields of both grids in some 64 MiB, at least one. */
 static int64_t layer_planes(const struct ht_plan *plan) {
     const struct ht_range own = ht_grid_own(&plan->grid, HT_DUAL);
     return ht_most(1, ht_least(ht_plan_chunk(plan, HT_PRIMARY, CHUNK) / 2, own.last - own.first));

@@ -131,8 +131,7 @@ static void list_interpolants(struct ht_device_stepper *t, int64_t per_target, b
         add_buffer(t, HT_USE_INTERPOLANT, &t->work, t->poly_planes * per_plane / t->element_size);
 }
 
-/* From this list the buffers are counted, created and destroyed. The halo owns those of messages.
- */
+/* By this list buffers are counted, created and destroyed. The halo owns those of messages. */
 static void list_buffers(struct ht_device_stepper *t, int64_t per_target, bool work,
                          const struct ht_device_info *info) {
     const struct ht_problem *p = &t->problem;

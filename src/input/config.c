@@ -72,8 +72,7 @@ static enum ht_err copy_number(const char *text, const char **at, const char *pa
 /* What libconfig 1.5 gets wrong or refuses, mended in the text without moving a line: integers
  * beyond 32 bits get the suffix L (it would wrap them silently), arrays become lists (it would
  * refuse [1, 2.5]): '[' and ']' become '(' and ')' where they are a pair with no bracket in
- * between; otherwise they stay, for libconfig to complain about. path is for messages; NULL:
- * command line. */
+ * between; otherwise they stay, for libconfig to complain about. path: for messages, or NULL. */
 static enum ht_err prepare(const char *text, const char *path, struct ht_text *out) {
     long open = -1; /* the place in out of a '[' that waits for its partner */
     const char *at = text;
@@ -348,8 +347,7 @@ enum ht_err ht_config_read_value(const char *key, const char *text, ht_config_vi
     struct walk walk = {.raw = text, .visit = visit, .data = data};
     bool done = false;
     text += strspn(text, " \t");
-    /* What may be a value in libconfig's syntax: anything else is a word, whose characters need not
-     * suit libconfig. */
+    /* What may be a value in libconfig's syntax: all else is a word of whatever characters. */
     const bool opens = *text && strchr("[({\"", *text);
     const char *digit = text + (*text == '+' || *text == '-');
     digit += *digit == '.';

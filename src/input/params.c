@@ -1,6 +1,5 @@
 /* Parameters from defaults, a file and the command line, in this order, each replacing what came
- * before. Every key set is remembered with its text and place, so that any later check can name
- * them. */
+ * before. Keys set are remembered with text and place, so that later checks can name them. */
 #include <unistd.h>
 
 #include "options.h"
@@ -363,8 +362,7 @@ const char *ht_units_name(const struct ht_params *params, const char *quantity) 
 
 /* A relative name in an input file is meant from the folder of that file, so that an input and its
  * data move together; on the command line from the current directory, as the shell completes it.
- * Once the parameters are read all are meant from the current directory; printed ones are absolute.
- */
+ * Once they are read all are meant from the current directory; printed ones are absolute. */
 
 /* The member that holds a file's name; NULL: the option has none. */
 static char *const *file_name_at(const struct ht_params *params, const struct ht_leaf *leaf) {
@@ -590,8 +588,7 @@ static enum ht_err read_all(struct ht_params *params, const char *path, int nove
     if (params->shots.count != 0 && !gives_data(params)) params->initial.type = HT_DATA_ZERO;
     choose_data(params);
     TRY(ht_params_leave_aside(params));
-    /* Makes relative names of files in the input file those from the current directory; once all is
-     * read. */
+    /* Makes relative names of files those from the current directory; once all is read. */
     struct ht_leaf leaf;
     for (int i = 0; ht_params_leaf(params, i, &leaf); i++) {
         char *const *name = file_name_at(params, &leaf);

@@ -5,8 +5,7 @@
 
 /* ---- axes of the grid, and axes that it does not have ---- */
 
-/* A vector in a group, which was given, has an entry for each axis of the grid: what it leaves out
- * has no default. */
+/* A vector that a group gives has an entry for each axis of the grid: none has a default. */
 static enum ht_err check_entries(const struct ht_params *p, const struct ht_option *row,
                                  const char *key) {
     const int given = ht_params_entries(p, key);

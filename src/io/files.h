@@ -100,8 +100,7 @@ struct ht_slice {
     int64_t width, height; /* height 1: one dimension */
 };
 
-/* plane, the normal, counts in three dimensions only. position: fraction of the length along the
- * plane's normal. */
+/* plane, the normal, counts in three dimensions only. position: fraction of the length along it. */
 struct ht_slice ht_slice_make(const struct ht_grid *grid, enum ht_grid_axis plane, double position);
 /* Size, box, axes with units, pixels. */
 struct ht_picture ht_slice_picture(const struct ht_slice *slice, const struct ht_params *params);

@@ -26,8 +26,7 @@
 /* Behind it until all files are there: a killed run leaves it, the next moves the others there. */
 #define MOVING ".moving"
 
-/* Names of outputs: # stands for a digit, the last # for one or more, * for a name that the input
- * gives. */
+/* Names of outputs: #: a digit, the last #: one or more, *: a name that the input gives. */
 static const char *const outputs[] = {
     HT_INPUT_NAME,     HT_SUMMARY_NAME, HT_XDMF_NAME,   "fields_######.h5", "wave_####.png",
     "wave_*_####.png", HT_TRACES_NAME,  HT_SERIES_NAME, HT_CHECKPOINT_NAME, HT_CHECKPOINT_OLDER,

@@ -1,5 +1,4 @@
-/* From nodes to pixels: the map of a slice, the curve of a row, the colours of signed fields and of
- * models. */
+/* From nodes to pixels: the map of a slice, the curve of a row, colours of fields and of models. */
 #pragma once
 
 #include "htwave/output.h"

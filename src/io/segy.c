@@ -171,8 +171,7 @@ static double place_scale(const struct sheet *s) {
     return scale;
 }
 
-/* Of receiver i of the shot, at x. from, to, middle: [slot]; depth: of the source below the side
- * above it. */
+/* Of receiver i of the shot, at x. from, to, middle: [slot]; depth: below the side above it. */
 static void write_header(struct sheet *s, int64_t i, const double *x) {
     unsigned char header[SEGY_TRACE] = {0};
     const double unit = ht_segy_unit(s->params, "length"), scale = place_scale(s);

@@ -162,8 +162,7 @@ static double wave_sum(int i, int odd, double kappa) {
     return turns % 2 ? -value : value;
 }
 
-/* Of the sums s_i s_j of a field with the interpolant's parities `odd`, one bit for each of the
- * equations' axes. */
+/* Of the sums s_i s_j of a field with the interpolant's parities `odd`, a bit for each axis. */
 static double mean_of(const struct rounding *r, unsigned odd, int i, int j) {
     double value = 1;
     for (int k = 0; k < 3; k++) {

@@ -152,8 +152,7 @@ static void contract(const ht_entry *half, int n, int rest, const struct lanes *
         }
 }
 
-/* Entries of the rows for a source field, from their phi, which is of class `class`: row l from
- * entry[l] on. */
+/* Entries of the rows for a source field, from their phi, of class `class`: row l from entry[l]. */
 static void interpolate(struct builder *b, int field, unsigned class, int outputs,
                         double *const *entry) {
     struct lanes *in = b->a, *out = b->b;

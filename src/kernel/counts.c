@@ -116,8 +116,7 @@ static double interpolation_fma(const struct ht_sizes *z, int dims) {
     return lines * line * z->sources;
 }
 
-/* Whether coefficient j can reach an output by at least `least` and at most `most` further
- * derivatives. */
+/* Whether coefficient j can reach an output by `least` to `most` further derivatives. */
 static bool needed(const int *j, int order, int dims, int least, int most) {
     int excess = 0, total = 0;
     for (int a = 0; a < dims && a < 3; a++) {
@@ -142,8 +141,7 @@ static double count_products(const struct ht_sizes *z, const struct ht_spec *spe
 }
 
 /* Products of all stages: per needed coefficient of a field the terms of its equation and, in
- * polynomial media, the products of its groups, which raise degrees, so that nothing is too low
- * there. */
+ * polynomial media, the products of its groups, which raise degrees: nothing is too low there. */
 static double stages_fma(const struct ht_spec *spec, const struct ht_sizes *z, int stages) {
     const struct ht_equations *eq = spec->eq;
     struct lowering l = lower(eq, z, NULL);
@@ -179,8 +177,7 @@ static double medium_values(const struct ht_spec *spec, const struct ht_sizes *z
     return values;
 }
 
-/* Whether field 0 is a scalar p that couples with one partner v_k per axis, and nothing else does.
- */
+/* Whether field 0 is a scalar p that couples with a partner v_k per axis, and nothing else does. */
 static bool has_potential(const struct ht_equations *eq) {
     unsigned to = 0, from = 0, all = (1u << eq->dims) - 1;
     HT_EACH(const struct ht_term, term, eq->term, eq->nterms) {

@@ -28,8 +28,7 @@ static enum ht_err best(struct ht_tool *tool, int entry, int64_t groups, int gro
     return HT_OK;
 }
 
-/* Multiply-adds: values per work-item, work-items per group, and how often a work-item repeats all
- * rounds. */
+/* Multiply-adds: values per work-item, work-items per group, how often all rounds are repeated. */
 struct work {
     int width, items, turns;
 };

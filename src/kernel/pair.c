@@ -6,8 +6,7 @@
 
 /* ---- what a pass touches ---- */
 
-/* Terms of a group, with the number of the difference that each takes: terms that take the same one
- * share it. */
+/* Terms of a group, with the number of the difference that each takes: several may share one. */
 struct pass {
     int nterms, term[HT_MAX_TERMS], difference[HT_MAX_TERMS];
     int ndifferences, source[HT_MAX_TERMS]; /* a term of each difference */

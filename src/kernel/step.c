@@ -179,8 +179,7 @@ static int list_arguments(const struct ht_step *step, enum ht_stage_kind kind,
     return ht_tool_buffers(media, buffers->medium, arg, n);
 }
 
-/* For each field gathers the vertex values, then applies the products, which alternate between poly
- * and work. */
+/* For each field gathers vertex values, then applies products, alternately into poly and work. */
 static enum ht_err interpolate_by_products(struct ht_step *step, enum ht_step_part part,
                                            const struct ht_step_args *args,
                                            const struct ht_step_buffers *buffers) {
@@ -247,8 +246,7 @@ static long choose_march(const struct ht_step *step, const struct ht_step_args *
     const int64_t columns = plane[0] * plane[1];
     int64_t wanted = (int64_t)info->compute_units * (info->gpu ? 32 : 4);
     int64_t parts = ht_divide_up(wanted, columns > 0 ? columns : 1);
-    /* In interpolation kernels longer marches save little and leave multiprocessors idle at the
-     * end. */
+    /* In interpolation kernels longer marches save little and leave multiprocessors idle. */
     const int64_t most = 8;
     if (ht_variant_has(step->variant, HT_STAGE_INTERPOLATE_ROLLED) &&
         parts < ht_divide_up(planes, most))

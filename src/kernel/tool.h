@@ -52,8 +52,7 @@ HT_ERR ht_tool_create(struct ht_device *device, const struct ht_recipe *recipe, 
 enum ht_err ht_tool_keep(enum ht_err err, struct ht_tool **tool);
 HT_ERR ht_tool_launch(struct ht_tool *tool, enum ht_step_part part, int entry,
                       const int64_t groups[3], int count, const struct ht_arg *args);
-/* The argument of `count` values in the tool's precision, to which they are changed in their place.
- */
+/* The argument of `count` values in the tool's precision, to which they change in their place. */
 struct ht_arg ht_tool_reals(const struct ht_tool *tool, int count, double *values);
 #define HT_VALUE(x) ((struct ht_arg){.value = &(x), .size = sizeof(x)})
 #define HT_BUFFER(b) ((struct ht_arg){.buffer = (b)})

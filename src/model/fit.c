@@ -1,5 +1,4 @@
-/* The medium of finite differences: windows and weights along the axes, and checks. Averages are in
- * fit_average.c. */
+/* The medium of finite differences: windows and weights along axes, checks; see fit_average.c. */
 #include "fit_private.h"
 
 /* Averages along one axis: weights of the boxes on which the medium is constant.
@@ -15,8 +14,7 @@
 
 /* ---- windows ---- */
 
-/* The integral is tabulated at FINE intervals per spacing; interpolation goes through the ends of
- * DEGREE of them. */
+/* The integral is tabulated at FINE intervals per spacing, interpolated by the ends of DEGREE. */
 enum { REACH = HT_FIT_REACH, FINE = 128, DEGREE = 8, GAUSS = 5 };
 static const double SHAPE = 5.125221525907206;
 
@@ -44,8 +42,7 @@ struct table {
     double part[REACH * FINE + 1];
 };
 
-/* Between entries by the polynomial through DEGREE + 1 of them; kinks of the window, at integers,
- * are ends. */
+/* Between entries by the polynomial through DEGREE + 1 of them; the window's kinks are ends. */
 static double interpolate(const struct table *table, double at) {
     const int first = (int)at / DEGREE * DEGREE;
     double weight[DEGREE + 1], sum = 0;
@@ -148,20 +145,17 @@ static enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_windo
  * medium"). Beyond that, going from the larger rho to the larger 1/K, there is a point of K and one
  * of rho half a spacing on with the geometric means of both sides; points before have the values of
  * the one side, and points behind those of the other one, but for the last rho before and the first
- * 1/K behind, which keep the sums over points. Jumps are judged where the medium depends on one
- * axis. */
+ * 1/K behind, which keep the sums over points. That is where the medium has one axis. */
 
 static const double RESONANT = 16;
-/* Jumps by more than KEPT that are nearer than APART spacings have a point in common, and none of
- * them is split. */
+/* Jumps by more than KEPT nearer than APART spacings have a point in common: none is split. */
 static const double KEPT = 1.5, APART = 2;
 
 int ht_fit_scalar(const struct ht_fit *fit, int field) {
     return ht_bit(fit->average->uses[ht_equations_system_field(fit->medium->eq, field)], 0);
 }
 
-/* The factors by which 1/K and rho jump at the ends of pieces along the axis on which they depend,
- * up if above 1. */
+/* The factors by which 1/K and rho jump at the ends of pieces along their axis, up if above 1. */
 static enum ht_err find_jumps(const struct ht_fit *fit, int k) {
     const struct ht_fit_axis *axis = &fit->axis[k];
     const struct ht_second_order *form = &fit->medium->eq->second_order;
@@ -271,8 +265,7 @@ static enum ht_err check_beside(const struct ht_fit_job *job, int axis, int64_t 
 
 /* ---- axes ---- */
 
-/* Boxes from the other end, or mirrored, so that the axis and a margin are covered; a single box
- * has one piece. */
+/* Boxes from the other end, or mirrored, to cover the axis and a margin; one box has one piece. */
 static enum ht_err unfold(struct ht_fit_axis *axis, double margin) {
     const double low = axis->lower - margin, high = axis->upper + margin;
     const double length = axis->upper - axis->lower;

@@ -30,8 +30,7 @@ static int64_t padded(int64_t n) {
 }
 
 /* Rows of `size` values, of nodes or of pieces, which take turns in `slots` places, row 0 in place
- * number `ahead`. least: the least values in reach, or the gradients by these; NULL: not tracked.
- */
+ * number `ahead`. least: the least values in reach, or gradients by these; NULL: not tracked. */
 struct rows {
     int64_t size, slots, ahead;
     double *value, *least;
@@ -497,8 +496,7 @@ static enum ht_err rows_make(struct work *work, int64_t rows, int64_t size, bool
     return track ? HT_TAKE(&work->pool, out->least, out->slots * size) : HT_OK;
 }
 
-/* track: of some channel that uses it. Rows `in` may be those of another pass; planes along x2 go
- * into a ring. */
+/* track: of some channel. Rows `in` may be another pass's; planes along x2 go into a ring. */
 static enum ht_err pass_make(struct work *work, int axis, int64_t in, int64_t nodes, int64_t size,
                              bool track, struct pass *pass) {
     const bool back = work->job->shape != NULL;

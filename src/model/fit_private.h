@@ -63,8 +63,7 @@ struct ht_fit_channel {
     bool track;
 };
 enum { HT_FIT_CHANNELS = 6 * HT_MAX_SCALARS }; /* mean, box, n: mean and slopes */
-/* A plane of averages: rows are `row` apart; least: the least values in reach, NULL: not tracked.
- */
+/* A plane of averages: rows are `row` apart; least: the least values in reach, NULL: none. */
 struct ht_fit_done {
     int64_t row;
     const double *value, *least;
@@ -123,8 +122,7 @@ struct ht_frame {
     struct ht_fit_counts counts;
     bool quiet; /* fills are not counted */
     /* All coefficients of a parity on some planes, one after the other: callers ask for one at a
-     * time. Of the parity that was averaged last, of small grids of all parities and planes. NULL:
-     * none. */
+     * time. Of the parity that was averaged last, of small grids of all. NULL: none. */
     struct ht_frame_kept {
         double *value;
         int64_t first, last;

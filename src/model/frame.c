@@ -5,8 +5,7 @@
  *     J = sum over scalars q that show it of (grad F[q]) (grad F[q])^T / F[q]^2
  * is largest, with means F by boxes, or for the sinc by raised cosines of the same reach, so that n
  * is known where the lobes of the sinc are. Where the medium varies along one axis n is that axis.
- * Where fluid is in the reach of the sinc the means are those by boxes.
- */
+ * Where fluid is in reach of the sinc means are by boxes. */
 #include "fit_private.h"
 
 enum ht_fit_kind ht_frame_kind(const struct ht_medium *medium, enum ht_fit_kind kind) {
@@ -256,8 +255,7 @@ static unsigned find_uses(const struct ht_frame *frame, const struct ht_frame_me
     return uses;
 }
 
-/* Conductivities, which have no root, by boxes: in front of a conductor the lobes of the sinc would
- * conduct, too. */
+/* Conductivities by boxes: in front of a conductor the lobes of the sinc would conduct, too. */
 static void add_lost(const struct ht_frame *frame, struct ht_frame_means *means) {
     const int first = frame->fit.medium->eq->nmaterials, scalars = frame->fit.average->nscalars;
     for (int l = 0; l < HT_MAX_SCALARS; l++) means->lost[l] = -1;

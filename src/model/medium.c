@@ -3,8 +3,7 @@
 #include "medium_private.h"
 
 /* From the user's medium.* parameters to the rows of struct ht_medium_source. What a system takes
- * comes from its parameter table; which of alternatives ("c|K") was given decides the formula of
- * its materials. */
+ * comes from its parameter table; which of "c|K" was given decides the formula of its materials. */
 
 /* "c|K, rho"; vectors: by their own names. */
 static enum ht_err list_names(const struct ht_system *system, bool vectors, struct ht_text *out) {
@@ -196,8 +195,7 @@ bool ht_medium_covers(const struct ht_medium *medium, int parameter, struct ht_c
     return true;
 }
 
-/* Refuses samples of which the box has none, and warns of those that look as if they were of
- * another box. */
+/* Refuses samples of which the box has none, and warns of those that look like another box's. */
 static enum ht_err check_cover(const struct ht_medium *medium, int parameter) {
     const struct ht_medium_row *row = &medium->source->row[parameter];
     const struct ht_params *params = medium->source->params;
@@ -252,8 +250,7 @@ static enum ht_err row_read(const struct ht_medium *medium, int parameter) {
         name_row(row, name, name);
     }
     if (chosen == NULL) {
-        /* The component of a vector; anything else not given takes its fallback, as the first
-         * alternative. */
+        /* The component of a vector; else the fallback, as the first alternative. */
         const char *vector = row->of->vector;
         const struct ht_medium_given *given =
             vector ? ht_params_medium(source->params, vector) : NULL;

@@ -487,8 +487,7 @@ enum ht_err ht_medium_node(const struct ht_medium *medium, const struct ht_mediu
  * every check of values, and the number of nodes that are too rough for a polynomial. Along axes on
  * which the medium does not depend one node is scanned. Ranks scan the planes that they own and
  * combine their results, largest and smallest values and sums of integers, so that the result is
- * bit for bit that of one rank. A sampled medium is scanned at nodes spread evenly over each axis.
- */
+ * bit for bit that of one rank. A sampled medium is scanned at nodes spread evenly. */
 
 /* The scan computes whole polynomials of so many nodes, spread evenly, and values at the others. A
  * sampled medium is scanned at about so many. */
@@ -514,8 +513,7 @@ static void note(struct found *found, int what, double value) {
  * nearest to it, since between a fluid and a solid no wave is as slow as what lies between. Where
  * the density jumps inside a cell the mean of K over it and that of 1/rho belong to different
  * places, and their speed is less than any in the medium. A zero speed along an axis (an advected
- * field that does not move there) is irrelevant for wavelengths: speed_min is the smallest other
- * one. */
+ * field that does not move there) does not count: speed_min is the smallest other one. */
 static void note_speed(const struct ht_medium *medium, const double *used, const double *there,
                        const double *near, struct found *found) {
     for (int k = 0; k < medium->grid->dims; k++) {

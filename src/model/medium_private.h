@@ -82,8 +82,7 @@ void ht_medium_work_destroy(struct ht_medium_work *work);
 const char *ht_medium_wrong(double value, bool positive, bool zero);
 /* Whether materials are allowed. */
 HT_ERR ht_medium_check(const struct ht_medium *medium, const double *material, const double x[3]);
-/* The value of a parameter at any point; degree: of the polynomial between samples, 0: of the
- * nearest one. */
+/* A parameter's value at any point; degree: of the polynomial between samples, 0: the nearest. */
 HT_ERR ht_medium_row_value(const struct ht_medium *medium, int parameter, int degree,
                            const double x[3], double *value);
 /* The same, of degree 1, at the points x1[i], x[1], x[2]. */

@@ -252,8 +252,7 @@ static const struct {
                [HT_SEGY] = {"sgy|segy", read_segy},
                [HT_HDF5] = {"h5|hdf5", read_h5}};
 
-/* By the format that is named, else by the name of the file, else raw; against axes and shape, if
- * given. */
+/* By the format that is named, else the file's name, else raw; against axes and shape, if given. */
 static enum ht_err read_values(struct layout *layout) {
     const int64_t *shape = layout->params->medium.shape;
     const struct ht_array *array = &layout->array;

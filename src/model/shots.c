@@ -147,8 +147,7 @@ static enum ht_err find_drives(const struct ht_params *params, const struct ht_e
                            "%s has no sources of kind \"%s\"", eq->system->name, shot->kind->word);
 }
 
-/* Both ends lie in the box, then in no layer; planes pass through the layers of sides that they
- * cross. */
+/* Both ends lie in the box, then in no layer; planes pass through layers of sides they cross. */
 static enum ht_err check_places(const struct ht_params *params, const struct ht_grid *grid,
                                 const struct ht_shot *shot, int group) {
     for (int n = 0; n < 4; n++) {
@@ -292,8 +291,7 @@ static bool make_frame(const struct ht_shot_given *given, bool round, int dims, 
 }
 
 /* The place of element e, and its distance from the centre as a part of the array's half. Round
- * ones have equal areas around each element: turned by the golden angle; on a plane grid they are
- * rows. */
+ * ones have equal areas around each element: turned by the golden angle; on a plane grid rows. */
 static void place(const struct ht_shot_given *given, const struct ht_source_type *type,
                   const struct frame *f, int dims, int e, double x[3], double *part) {
     const double n = given->elements, r = given->curvature, half = given->width / 2;
@@ -364,8 +362,7 @@ static enum ht_err set_element(const struct ht_params *params, const struct ht_m
 
 /* ---- from parameters ---- */
 
-/* A surface that moves with the volume s per time and area has waves of p = rho c s/2 on either
- * side. */
+/* A surface that moves with the volume s per time and area has waves of p = rho c s/2. */
 static enum ht_err take_pressure(const struct ht_params *params, const struct ht_medium *medium,
                                  const struct ht_shot_given *given, struct ht_shot *shot) {
     const struct ht_second_order *form = &medium->eq->second_order;

@@ -36,8 +36,7 @@ static enum ht_err check_gaps(const struct ht_signal *s) {
 
 /* ---- the spline ---- */
 
-/* Second derivatives from a tridiagonal system by elimination; area is scratch until integrals are
- * known. */
+/* Second derivatives from a tridiagonal system; area is scratch until integrals are known. */
 static void find_bends(int64_t n, struct ht_knot *k) {
     k[0].bend = k[0].area = 0;
     for (int64_t i = 1; i < n - 1; i++) {

@@ -401,8 +401,7 @@ static bool find_dataset(struct ht_h5 *file, const char *name, char set[SET],
     return false;
 }
 
-/* Product of the extents before those of the existing axes, or 0 when the latter do not match the
- * grid. */
+/* Product of the extents before those of existing axes, or 0 where these do not match the grid. */
 static int64_t leading(const struct ht_grid *grid, const struct ht_array *set) {
     if (set->rank < grid->dims) return 0;
     int64_t product = 1;
@@ -724,8 +723,7 @@ static enum ht_err prepare(const struct ht_params *params, const struct ht_mediu
         REFUSE(solution->returns && solution->grid->outer[n / 2][n % 2] > 0, data->params,
                "initial.returns", "nothing returns where sides absorb: must be false");
     if (ht_layers_any(solution->grid) || solution->eq->losses != 0) solution->exact = false;
-    /* A frequency of interest determines how fine the grid must be, unless the data are a single
-     * wave. */
+    /* A frequency of interest says how fine the grid must be, unless the data are a single wave. */
     const double frequency = params->initial.frequency, slow = medium->speed_min;
     for (int j = 0; j < solution->eq->dims; j++) {
         if (frequency > 0 && slow > 0 && !solution->single_wave)

@@ -259,8 +259,7 @@ static void jet_erf(const struct ht_jets *jets, const double *g, double *scratch
  * evaluator runs the program on a stack of jets, so that derivatives come from the rules of
  * calculus, never from differences. */
 
-/* From OP_ABS on, what is not smooth; from OP_FUNCTION on, rows of `functions` that have no code.
- */
+/* From OP_ABS on, what is not smooth; from OP_FUNCTION on, rows of `functions` without code. */
 enum ht_expr_code {
     OP_NUMBER,
     OP_VARIABLE,

@@ -1,6 +1,5 @@
 /* Advection with a constant velocity, u_t + a . grad u = 0: the model of Vargas, Chan, Hagstrom,
- * Warburton (2016), equation 1, for any a. A single travelling field has no mirror, so all sides
- * are periodic. */
+ * Warburton (2016), equation 1, for any a. Such a field has no mirror: all sides are periodic. */
 #include "systems.h"
 
 static void materials(const struct ht_jets *jets, HT_UNUSED const int *chosen,

@@ -1,9 +1,8 @@
 /* Maxwell's equations in a medium without charges (see for instance Jackson, Classical
  * Electrodynamics, chapters 6 and 7; permittivities with losses: docs/developers/differences.md):
  *     eps E_t = curl H - J,    mu H_t = -curl E,    J = sigma E + J_Debye + J_Drude + J_Lorentz.
- * In two dimensions E1, E2 and H3 exist here (transverse electric), E3, H1 and H2 in a system of
- * its own (transverse magnetic). E_t = 0 and H_n = 0 at an electric wall, a mirror with factor +1.
- */
+ * In two dimensions E1, E2 and H3 exist here (transverse electric), E3, H1 and H2 in another system
+ * (transverse magnetic). E_t = 0 and H_n = 0 at an electric wall, a mirror with factor +1. */
 #include "systems.h"
 
 enum { INVERSE_EPS, INVERSE_MU, SIGMA, DEBYE, DEBYE_RATE, DRUDE, DRUDE_RATE };

@@ -15,8 +15,7 @@ HT_EACH_SYSTEM(HT_DECLARE_SYSTEM)
 /* ---- attenuation, src/pde/systems.c ---- */
 /* A modulus whose part Y relaxes at the rate w, M(omega) = M (1 - Y/(1 + i omega/w)), such that it
  * has the quality Q at omega = x w and absorption grows there as omega^y
- * (docs/developers/differences.md). The strength of the loss is Y/(1 - Y) = (1 + x^2)/(x (Q - x)).
- */
+ * (docs/developers/differences.md). The loss's strength is Y/(1 - Y) = (1 + x^2)/(x (Q - x)). */
 struct ht_attenuation {
     double stiffer;  /* M over rho c^2 */
     double strength; /* beyond the rule: 3 */

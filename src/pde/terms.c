@@ -213,9 +213,8 @@ static struct ht_equations ht_terms_derive(const struct ht_system *system, int *
     return eq;
 }
 
-/* The fields of which others have derivatives, as a mask, and of these the first with those
- * that it is coupled to: fields beside them, such as v3 of elastic waves in a plane, are waves
- * of their own. */
+/* The fields of which others have derivatives, as a mask, and of these the first with those that it
+ * is coupled to: others, such as v3 of elastic waves in a plane, are waves of their own. */
 static unsigned find_fields(const struct ht_equations *all, int dims) {
     unsigned mask = ~0u, before = 0, exist;
     while (mask != before) {
@@ -523,8 +522,7 @@ enum ht_err ht_system_check(const struct ht_system *system) {
 /* The equations of absorbing layers with their memory variables as fields
  * (docs/developers/absorbing.md): D u = d_k u + psi, one psi for each column of a term, D D u = d_k
  * (d_k u + psi) + psi', sigma_k being constant about each node. Reflected along x_k, psi has the
- * other parity than u, psi' the same. Damping u of u_t = v by the weak sponge, too, would make that
- * pair grow. */
+ * other parity than u, psi' the same. Damping u of u_t = v, too, would make that pair grow. */
 
 /* Terms without a derivative have axis 0, as those of the systems. */
 static enum ht_err add_term(struct ht_equations *eq, int row, int col, int axis, int derivative,

@@ -156,8 +156,7 @@ static double mean_square(int dims, const double *log_error) {
     for (int i = 0; i < NODES * PARTS; i++) {
         double z = (i + 0.5) / PARTS;
         double weight = pow(z, dims - 1) * exp(-z * z);
-        /* log e(z) with z = k w, linear between the nodes 1, 2, .. and extrapolated below the
-         * first. */
+        /* log e(z), z = k w, linear between nodes 1, 2, .. and extrapolated below the first. */
         const int n = (int)ht_least(ht_most((int)floor(z) - 1, 0), NODES - 2);
         const double log_e = log_error[n] + (log_error[n + 1] - log_error[n]) * (z - 1 - n);
         sum += weight * exp(2 * log_e);
@@ -270,8 +269,7 @@ enum ht_err ht_expect(struct ht_plan *plan) {
                 "device.precision = \"double\" does not, nor do other schemes",
                 drift);
     if (!(plan->solution->theta > 0) || plan->steps == 0) return HT_OK;
-    /* Cells per wavelength: of a single wave along its direction, else along the axis with the
-     * fewest. */
+    /* Cells per wavelength: of a single wave along its direction, else the fewest of an axis. */
     const struct ht_solution *solution = plan->solution;
     double sum = 0;
     for (int j = 0; j < plan->grid.dims; j++)

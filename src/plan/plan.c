@@ -1,5 +1,4 @@
-/* From parameters to a problem: grid, walls, medium, initial data, stages, time step and the
- * expected error. */
+/* From parameters to a problem: grid, walls, medium, initial data, stages, time step, error. */
 #include "plan_parts.h"
 #include "src/solve/sampler_private.h"
 
@@ -160,8 +159,7 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
 }
 
 /* The least number of equal parts of the run, at most `most`, such that `apart` is a multiple of
- * their length; 0: none. Times may differ by 1e-9 of the length, since the input has decimal
- * digits. */
+ * their length; 0: none. Times may differ by 1e-9 of it, since the input has decimal digits. */
 static int64_t equal_parts(double end, double apart, double most) {
     const double close = 1e-9, largest = 1e6;
     if (!(apart > 0) || apart >= end) return 1; /* the start and the end */
@@ -239,8 +237,7 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
     return HT_OK;
 }
 
-/* Speeds of one unit of length and a box of another take very many steps, or waves that are longer
- * than the box. */
+/* Speeds of one unit and a box of another take very many steps, or waves longer than the box. */
 static void warn_units(const struct ht_plan *plan) {
     const double many = 1e6;
     double longest = 0;
@@ -330,8 +327,7 @@ static bool begins_at_rest(const struct ht_plan *plan) {
     return !moves;
 }
 
-/* A snapshot of finite differences lacks the rate of p, that of others would be its first
- * differences. */
+/* A snapshot of finite differences lacks the rate of p; that of others is its first differences. */
 static enum ht_err check_snapshot(const struct ht_plan *plan) {
     if (plan->grid.order > 0 || !(plan->solution->snapshot > 0)) return HT_OK;
     return ht_params_error(plan->params, "initial.file",
@@ -589,8 +585,7 @@ static enum ht_err make(struct ht_plan *plan) {
     return ht_expect(plan);
 }
 
-/* Collective calls inside end on all ranks after a failure of one, so all ranks reach the caller's
- * agreement. */
+/* Collective calls inside end on all ranks after a failure: all reach the caller's agreement. */
 enum ht_err ht_plan_create(const struct ht_params *params, struct ht_comm *comm,
                            struct ht_plan **out) {
     struct ht_plan *plan = NULL;

@@ -449,8 +449,7 @@ bool ht_plan_layer_mixed_db(const struct ht_plan *plan, double mix, double db[2]
            params->absorbing.degree.kind != HT_VALUE_NUMBERS;
 }
 
-/* ---- what they send back by their equations: slices of constant damping, a rigid wall behind ----
- */
+/* ---- what their equations send back: slices of constant damping, a rigid wall behind ---- */
 
 /* What is damped: p and v alike, u of a second-order equation, or of it the derivative by time (of
  * p and v: p) alone. */

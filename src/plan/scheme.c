@@ -43,8 +43,7 @@ const struct ht_scheme ht_scheme_taylor = {
 
 /* Twice the odd or even powers of dt of a Taylor half step, added to the values one step earlier,
  * for systems whose fields form two groups that only change each other (docs/developers/method.md,
- * section 13). With -dt that part is multiplied by -old_sign, so that the same half step runs
- * backwards. */
+ * section 13). With -dt that part is multiplied by -old_sign: the same half step runs backwards. */
 static const char *leapfrog_form(const struct ht_equations *eq, struct ht_form *out) {
     if (eq->leapfrog.old_sign == 0) return "do not fall into groups that only change each other";
     *out = (struct ht_form){.old_sign = eq->leapfrog.old_sign};
@@ -86,9 +85,8 @@ const struct ht_scheme ht_scheme_leapfrog = {
 };
 
 /* For u_tt = K div(1/rho grad u): one value per node, order 2R in space, 2 or 4 in time
- * (docs/developers/differences.md). Conserves a discrete energy in every positive medium, and is
- * reversible.
- */
+ * (docs/developers/differences.md). Conserves an energy in every positive medium, and is
+ * reversible. */
 static const char *fd_form(const struct ht_equations *eq, struct ht_form *out) {
     const struct ht_second_order *form = &eq->second_order;
     if (!form->known) return "do not obey u_tt = K div(1/rho grad u)";

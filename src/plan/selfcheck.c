@@ -102,8 +102,7 @@ static enum ht_err do_memories(struct trial *t, bool put, double *worst) {
     return HT_OK;
 }
 
-/* A half step from random data of one grid; a two-level scheme adds to random data on the other
- * grid. */
+/* A half step from random data of one grid; a two-level scheme adds to those on the other grid. */
 static enum ht_err compare_half_step(struct trial *t, enum ht_subgrid from, double *worst) {
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     TRY(put_random(t, from));

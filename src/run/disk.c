@@ -14,8 +14,7 @@ static double count_times(const struct ht_plan *plan, double every) {
 }
 
 /* A run that goes on has a part of snapshots and pictures, and copies traces.h5. Pictures take
- * about half a byte per pixel. Checkpoints are two, of the fields' values, without what layers
- * remember. */
+ * about half a byte per pixel. Checkpoints are two, of the fields' values, without layers'. */
 void ht_disk_need(const struct ht_plan *plan, double part[HT_DISK_PARTS]) {
     const struct ht_params *params = plan->params;
     const struct ht_problem *p = &plan->problem;

@@ -1,5 +1,4 @@
-/* Values of steps become samples at the times that the input asks for, and leave in blocks; see the
- * header. */
+/* Values of steps become samples at the times of the input, and leave in blocks; see the header. */
 #include "htwave/gather.h"
 
 /* MOST: samples of a block; VALUES: of all blocks, unless one sample of each trace is more. */

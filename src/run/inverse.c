@@ -260,8 +260,7 @@ static enum ht_err add_share(void *data, int64_t begin, int64_t end) {
     return HT_OK;
 }
 
-/* Values of a group's rank come to the rank with the same planes of the first group, where they are
- * added. */
+/* Values of a group's rank are added by the rank with the same planes of the first group. */
 enum { TAG = 77, VALUES = 1 << 24, LEAST = 1 << 17 };
 static enum ht_err add_values(struct part *p, int group, int64_t count) {
     const struct ht_survey *survey = p->inverse->survey;

@@ -12,8 +12,7 @@ static enum ht_err find_energy(const struct ht_view *view, const struct ht_state
     const struct ht_run *run = view->run;
     const struct ht_invariant *invariant = run->plan->problem.scheme->invariant;
     const bool dear = invariant != NULL && invariant->physical != NULL;
-    /* Where nothing adds or takes energy, that of p's rate is conserved, and that of p in
-     * proportion. */
+    /* Where nothing adds or takes energy, that of p's rate is conserved, p's in proportion. */
     const bool keeps = run->plan->problem.layers == NULL && run->plan->shots == NULL;
     if (run->steps == 0) e->rate = state->energy;
     e->final = NAN;
@@ -101,8 +100,7 @@ struct ht_observer ht_observe_energy(struct ht_energies *energies) {
                                 .archive = energy_archive};
 }
 
-/* The first step from which on sources do no work; INT64_MAX: they do to the end, and nothing is
- * conserved. */
+/* The first step from which on sources do no work; INT64_MAX: nothing is conserved. */
 static int64_t first_undriven(const struct ht_plan *plan) {
     if (plan->shots != NULL && !(ht_plan_undriven(plan) < plan->params->time.end)) return INT64_MAX;
     return (int64_t)ceil(ht_plan_undriven(plan) / plan->problem.dt);

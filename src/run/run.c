@@ -59,8 +59,7 @@ static unsigned due_by_clock(const struct loop *l) {
     return due;
 }
 
-/* Those that look at this step, beside those whose time has come; with the judges where any of them
- * needs these. */
+/* Those that look at this step, beside those whose time has come; with the judges if needed. */
 static unsigned due_now(const struct loop *l, unsigned by_clock) {
     unsigned due = by_clock, judges = 0, needs = 0;
     for (int i = 0; i < l->count; i++) {

@@ -11,8 +11,7 @@
 
 /* ---- shapes ---- */
 
-/* The integral of g^2 of a Gaussian of order Q along an axis, its width given:
- * by its spectrum. */
+/* The integral of g^2 of a Gaussian of order Q and known width along an axis, by its spectrum. */
 static double gaussian_square(int order, double width) {
     const double apart = 0.05;
     const int count = (int)((sqrt(2.0 * order) + 6) / apart);
@@ -79,8 +78,7 @@ static enum ht_err point_square(const struct ht_plan *plan, const struct ht_shot
     ht_shot_position(s, n, x);
     if (material >= 0 && !pair)
         TRY(ht_medium_parameter(plan->medium, plan->eq.system->material[material].name, x, &value));
-    /* g is the material delta, or delta alone, in a field that is divided by the material in the
-     * energy */
+    /* g is the material delta, or delta alone, in a field divided by the material in the energy */
     *out = pair ? 0 : of_drive < 0 ? 0.5 / value : value / 2;
     if (pair) TRY(pair_density(plan, s, x, out));
     *widest = 0;
@@ -280,8 +278,7 @@ static enum ht_err watch_brought(const struct ht_plan *plan, double time,
     /* Random derivatives of v are not those of its random values. */
     const bool random = plan->params->initial.type == HT_DATA_RANDOM;
     if (state->of_rate ? random : plan->shots == NULL) return HT_OK;
-    /* Times as much as data and sources bring. What comes from sources is resolved; of data see
-     * most_growth. */
+    /* Times as much as data and sources bring; of data see most_growth. */
     if (!(brought > 0) ||
         now <= (plan->solution->rest ? 2 : fmax(2, most_growth(plan, watch))) * brought)
         return HT_OK;

@@ -279,8 +279,7 @@ static enum ht_err wait_sent(struct ht_link link[2]) {
 
 /* On some hosts devices report access to each other's memory and copies between them end without an
  * error, but the data arrives elsewhere or nowhere (for example with an IOMMU enabled); a run would
- * continue with wrong planes. So each link transfers a pattern through both of its slots before it
- * is used. */
+ * continue with wrong planes. So each link first transfers a pattern through both of its slots. */
 
 enum { PATTERN_BYTES = 1 << 16 };
 

@@ -30,8 +30,7 @@ struct ht_link {
     bool announced, arrived;
 };
 
-/* Device bytes of the buffers of links whose neighbour and room are given; of the largest of them.
- */
+/* Device bytes of the buffers of links whose neighbour and room are given; of the largest. */
 int64_t ht_links_bytes(const struct ht_link link[2], int64_t *largest);
 /* Creates the two links of a slab (neighbour and room given in each), their buffers, and chooses
  * the best transport that both ends of each link support; wish: "auto" or a name. A transport that
@@ -42,8 +41,7 @@ HT_ERR ht_links_create(struct ht_comm *comm, struct ht_device *device, const cha
  * or after a failure that the ranks have agreed on. It waits up to a second for neighbours that
  * have buffers of this rank open. */
 void ht_links_destroy(struct ht_link link[2]);
-/* sound[side]: the link delivers what its other end sent; true where there is no link. Collective.
- */
+/* sound[side]: the link delivers what its other end sent; true where there is none. Collective. */
 HT_ERR ht_links_try(struct ht_link link[2], bool sound[2]);
 
 /* Buffers whose planes travel with those of an array. */

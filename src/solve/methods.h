@@ -130,8 +130,7 @@ void ht_cell_differentiate(const struct ht_cell *cell, const struct ht_term *ter
                            bool transposed, const double *x, double *out);
 
 /* ---- fd_layers.c, for the self-check ---- */
-/* Numbers in each of the memories of absorbing layers, of half points and of nodes. 0: the stepper
- * has none. */
+/* Numbers in each of the memories of absorbing layers, of half points and of nodes. 0: none. */
 enum { HT_FD_MEMORIES = 2 };
 int64_t ht_fd_memory_numbers(const struct ht_stepper *stepper);
 HT_ERR ht_fd_memory_move(const struct ht_stepper *stepper, int which, bool put, double *values);

@@ -43,8 +43,7 @@ struct ht_runner {
 HT_ERR ht_runner_make(struct ht_runner *r, const struct ht_runner_ops *ops,
                       const struct ht_problem *problem, struct ht_device *device);
 void ht_runner_free(struct ht_runner *r);
-/* Where the grid is cut: opens a copy of a planned halo. After the ranks have agreed; collective.
- */
+/* Where the grid is cut: opens a copy of a planned halo. After the ranks agreed; collective. */
 HT_ERR ht_runner_connect(struct ht_runner *r, const struct ht_problem *problem,
                          const struct ht_halo *planned);
 HT_ERR ht_runner_run(struct ht_runner *r, const struct ht_passes *passes, int first, int last);

@@ -226,8 +226,7 @@ static void add_transfer(struct ht_schedule *s, enum ht_task_kind kind, const st
 }
 
 /* Adds the planes [first, last) of a pass: those that are sent down and up, SEND, then the
- * interior, which overlaps with the messages. What leaves at one end comes from beyond the other
- * one. */
+ * interior, which overlaps with the messages. What leaves at one end comes from the other. */
 static void add_split(const struct ht_partition *p, const struct ht_pass *pass,
                       const struct ht_pass *next, int64_t first, int64_t last,
                       struct ht_halo_state *state, struct ht_schedule *s) {

@@ -1,6 +1,5 @@
 /* The search for the fastest kernels: every variant that applies is timed in every layout, in the
- * shape that its rules choose; then the numbers of the best shapes are varied, one after the other.
- */
+ * shape that its rules choose; then numbers of the best shapes are varied, one after the other. */
 #include "htwave/tune.h"
 
 /* Small grids or slabs do not fill a device. */
