@@ -331,8 +331,7 @@ static enum ht_err help(int argc, char **argv) {
 
 /* Refuses arguments from number `first` on, except the flag. */
 static enum ht_err check_rest(int argc, char **argv, int first, const char *flag) {
-    bool given = flag && argc > first && strcmp(argv[first], flag) == 0;
-    int rest = first + given;
+    int rest = first + (flag && argc > first && strcmp(argv[first], flag) == 0);
     REQUIRE(argc <= rest, HT_ERR_INPUT, "%s: \"%s\" is not an argument%s%s", argv[1],
             HT_SHOWN(argv[rest]), flag ? "; it takes " : "", flag ? flag : "");
     return HT_OK;

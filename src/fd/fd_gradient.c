@@ -273,8 +273,7 @@ static enum ht_err run(struct ht_gradient *g) {
     TRY(ht_runner_finish(r));
     /* What the stage's amplitude adds to w, the update brings to u: 12 (o - q). */
     double *stage = g->amplitude[HT_FD_BY_STAGE];
-    const int64_t count = g->steps * g->forward->problem.shots->count;
-    for (int64_t i = 0; stage != NULL && i < count; i++)
+    for (int64_t i = 0; stage != NULL && i < g->steps * g->forward->problem.shots->count; i++)
         stage[i] = 12 * (stage[i] - g->amplitude[HT_FD_BY_UPDATE][i]);
     return g->ops->finish != NULL ? g->ops->finish(g) : HT_OK;
 }

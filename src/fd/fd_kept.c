@@ -158,13 +158,12 @@ static enum ht_err choose(struct kept *k, bool store, double memory, const doubl
         least = fmin(least, all);
     }
     /* Pairs have no run backwards. */
-    const bool one = k->past.forward->problem.fd.pair == HT_PAIR_NONE;
     FAIL(HT_ERR_DEVICE,
          "gradient.memory: the forward field takes %s of the device%s, and may take %s: take more "
          "of it,%s%s fewer steps or cells, or more ranks",
          HT_BYTES(least), store ? "" : " at least", HT_BYTES(memory),
          store ? " gradient.field = \"checkpoint\"," : "",
-         one ? " gradient.field = \"reverse\"," : "");
+         k->past.forward->problem.fd.pair == HT_PAIR_NONE ? " gradient.field = \"reverse\"," : "");
 }
 
 enum ht_err ht_fd_kept_bytes(const struct ht_fd_past *of, double bytes[2]) {

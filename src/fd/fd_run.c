@@ -110,7 +110,6 @@ static enum ht_err find_part(void *data, int64_t part) {
         double *coefs = s->coefs[part];
         const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
         const int64_t m = s->first + i;
-        const int field = s->plan->eq.second_order.field;
         double *u = s->u + i * plane;
         TRY(ht_solution_fill(s->solution, HT_PRIMARY, 0, m, m + 1, coefs));
         ht_plan_multiply(s->plan, false, plane * ht_grid_coefs(&s->grid) * s->plan->eq.nfields,
@@ -118,7 +117,7 @@ static enum ht_err find_part(void *data, int64_t part) {
         find_rate(s, coefs, s->r + i * plane);
         for (int k = 0; k < s->grid.dims; k++)
             if (s->share[k] != NULL) find_share(s, i, k, coefs);
-        coefs += field * plane * ht_grid_coefs(&s->grid);
+        coefs += s->plan->eq.second_order.field * plane * ht_grid_coefs(&s->grid);
         for (int64_t n = 0; n < plane; n++) u[n] = ht_fd_held(&s->grid, m, n) ? 0 : coefs[n];
     }
     return HT_OK;
@@ -214,9 +213,8 @@ static void cut_part(const struct ht_fd_stepper *s, int k, int side, bool inside
                      struct ht_fd_part *part) {
     const int64_t cells = s->problem.layers->side[k][side].cells;
     const int64_t first = s->box.begin[k] - (k == 2 ? s->own.first : 0);
-    const int64_t past = first + s->problem.grid->cells[k] + 1 - cells;
     const bool below = inside == (side == 0);
-    const int64_t at = side == 0 ? first + cells : past;
+    const int64_t at = side == 0 ? first + cells : first + s->problem.grid->cells[k] + 1 - cells;
     if (below)
         part->box.end[k] = ht_least(part->box.end[k], at);
     else

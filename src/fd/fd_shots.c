@@ -260,8 +260,7 @@ static int64_t grid_plane(const struct ht_fd_stepper *s, int64_t m3) {
     const struct ht_grid *grid = s->problem.grid;
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
     const int64_t m = s->own.first + m3 - s->box.begin[2];
-    const bool wraps = grid->dims > 2 && ht_grid_periodic(grid, 2);
-    return wraps ? (m % planes + planes) % planes : m;
+    return grid->dims > 2 && ht_grid_periodic(grid, 2) ? (m % planes + planes) % planes : m;
 }
 
 /* The list, weights and table of what nodes of the grid take, at their nodes of these planes. */
@@ -313,12 +312,11 @@ static enum ht_err weigh_plane(struct making *making, int64_t m3, const bool *wa
         const int64_t m[] = {at % s->box.row - s->box.begin[0], at / s->box.row - s->box.begin[1],
                              plane};
         const int64_t node = m[1] * ht_grid_nodes(grid, HT_PRIMARY, 0) + m[0];
-        const double half = ht_fd_weight(grid, m);
         for (int e = in->list.begin[n]; e < in->list.begin[n + 1]; e++) {
             const int column = in->list.column[e];
             double *weight = &in->shapes.value[e];
             if (!wave[column] && s->problem.eq->second_order.rate < 0) *weight *= modulus[node];
-            const double part = half * *weight / modulus[node];
+            const double part = ht_fd_weight(grid, m) * *weight / modulus[node];
             if (!counts) continue;
             sums[column] += part;
             sums[columns + column] += part * *weight;

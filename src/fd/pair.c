@@ -153,12 +153,11 @@ static void archive_layer(struct ht_pair_stepper *s, struct ht_archive *archive,
     const struct ht_grid *grid = s->fd.problem.grid;
     const int i = 2 * axis + side;
     const int64_t cells = s->fd.problem.layers->side[axis][side].cells;
-    const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
     const int64_t origin = s->fd.own.first - s->fd.box.begin[2];
     struct ht_fd_stored of = {.engine = &s->fd.engine,
                               .array = s->on.memory[group],
                               .groups = ht_pair_slots(&s->pair, s->damping, 0, axis),
-                              .planes = planes,
+                              .planes = ht_grid_planes(grid, HT_PRIMARY),
                               .plane = 1,
                               .first = s->layers.layer[i].begin[2] + origin,
                               .last = s->layers.layer[i].end[2] + origin,

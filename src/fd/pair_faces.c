@@ -280,7 +280,6 @@ static enum ht_err find_group(struct ht_pair_faces *faces, const struct ht_probl
 enum ht_err ht_pair_faces_find(const struct ht_problem *problem, const struct ht_pair *pair,
                                int64_t more, struct ht_pair_faces **out) {
     const struct ht_grid *grid = problem->grid;
-    const int64_t planes = ht_grid_nodes(grid, HT_PRIMARY, 2);
     struct ht_pair_faces *faces = NULL;
     HT_FREED bool *wanted = NULL;
     double listed[2];
@@ -288,7 +287,7 @@ enum ht_err ht_pair_faces_find(const struct ht_problem *problem, const struct ht
     TRY(HT_ALLOC(faces, 1));
     *faces = (struct ht_pair_faces){.grid = grid, .pair = *pair};
     const struct ht_range own = ht_grid_own(grid, HT_PRIMARY);
-    enum ht_err err = HT_ALLOC(wanted, planes);
+    enum ht_err err = HT_ALLOC(wanted, ht_grid_nodes(grid, HT_PRIMARY, 2));
     for (int64_t m = own.first - more; err == HT_OK && m < own.last + more; m++)
         wanted[ht_fd_inside(grid, 0, 2, m)] = true;
     for (int group = 0; err == HT_OK && group < 2; group++)
@@ -390,11 +389,10 @@ static enum ht_err exchange(struct sweep *w) {
 
 static enum ht_err couple_group(const struct ht_problem *problem, struct ht_pair_faces *faces,
                                 int group, double *const *sum) {
-    const int64_t planes = ht_grid_nodes(faces->grid, HT_PRIMARY, 2);
     struct sweep w = sweep_of(faces, problem, group);
     w.visit = couple_point;
     w.sum = sum;
-    HT_ARRAY(bool, wanted, planes);
+    HT_ARRAY(bool, wanted, ht_grid_nodes(faces->grid, HT_PRIMARY, 2));
     if (!faces->listed[group].used || sum[faces->listed[group].coupling] == NULL) return HT_OK;
     for (int64_t m = w.own.first - 1; m <= w.own.last; m++)
         wanted[ht_fd_inside(faces->grid, 0, 2, m)] = true;

@@ -159,9 +159,8 @@ static void find_cell(struct making *m, const struct ht_trace *trace, enum ht_su
     m->subgrid = subgrid;
     for (int k = 0; k < grid->dims; k++) {
         double at = (trace->x[k] - grid->lower[k]) / grid->h[k] - (dual ? 0.5 : 0);
-        const double last = (double)(grid->cells[k] - 1);
         if (fabs(at - round(at)) < close_by) at = round(at);
-        const double cell = fmax(dual ? -1 : 0, fmin(floor(at), last));
+        const double cell = fmax(dual ? -1 : 0, fmin(floor(at), (double)(grid->cells[k] - 1)));
         m->at[k] = (int64_t)cell;
         m->eta[k] = at - cell - 0.5;
     }

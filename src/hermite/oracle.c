@@ -153,12 +153,11 @@ static void put_target(struct oracle *o, enum ht_subgrid to, int field, int64_t 
 
 /* The layers that the target is in, and its profiles. */
 static void find_layers(struct oracle *o, enum ht_subgrid to, const int64_t *target) {
-    const unsigned axes = ht_absorbing_axes(o->problem.layers);
     int m = o->eq.nmaterials - o->eq.nprofiles;
     o->axes = 0;
     for (int k = 0; k < 3; k++) {
         const double at = ht_absorbing_at(to, target[k]);
-        if ((axes >> k & 1u) == 0) continue;
+        if ((ht_absorbing_axes(o->problem.layers) >> k & 1u) == 0) continue;
         if (ht_absorbing_side(o->problem.layers, k, at) >= 0) o->axes |= 1u << k;
         ht_absorbing_profiles(o->problem.layers, k, at, &o->profile[m]);
         for (int i = 0; i < HT_LAYER_PROFILES; i++, m++)

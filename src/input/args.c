@@ -50,10 +50,9 @@ static enum ht_err check_count(const struct ht_args *args) {
         least += most == least && *at != '[';
         most++;
     }
-    const bool any = command->any || strstr(words, "...") != NULL;
     REQUIRE(args->count >= least, HT_ERR_INPUT, "%s needs more arguments: htwave %s%s%s",
             command->name, command->name, gap, command->arguments);
-    REQUIRE(any || args->count <= most, HT_ERR_INPUT,
+    REQUIRE(command->any || strstr(words, "...") != NULL || args->count <= most, HT_ERR_INPUT,
             "%s: one argument too many, \"%s\": htwave %s%s%s", command->name,
             HT_SHOWN(args->operand[most]), command->name, gap, command->arguments);
     return HT_OK;

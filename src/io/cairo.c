@@ -334,7 +334,6 @@ static void draw_layers(const struct sheet *s) {
 static enum ht_err draw(const struct sheet *s) {
     cairo_surface_t *surface = cairo_get_target(s->cr);
     double left = (double)s->origin[0], top = (double)s->origin[1];
-    double bottom = top + (double)s->map[1];
     int64_t stride = cairo_image_surface_get_stride(surface) / 4;
     cairo_set_source_rgb(s->cr, 1, 1, 1);
     cairo_paint(s->cr);
@@ -366,7 +365,7 @@ static enum ht_err draw(const struct sheet *s) {
     draw_title(s, first + line * d, 0.9 * d, false, s->picture->subtitle);
     set_font(s->cr, d, false);
     draw_frame(s->cr, left, top, (double)s->map[0], (double)s->map[1]);
-    draw_axis(s, &s->x, false, bottom, 0, 0);
+    draw_axis(s, &s->x, false, top + (double)s->map[1], 0, 0);
     draw_axis(s, &s->y, true, left - 1, -1, (pad + 0.6) * s->letter);
     if (!s->curve) draw_bar(s);
     return HT_OK;

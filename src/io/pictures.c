@@ -18,9 +18,8 @@ struct ht_slice ht_slice_make(const struct ht_grid *grid, enum ht_grid_axis plan
         slice.normal = (int)plane;
         slice.across = slice.normal == 0 ? 1 : 0;
         slice.up = slice.normal == 2 ? 1 : 2;
-        int64_t last = ht_grid_nodes(grid, HT_PRIMARY, slice.normal) - 1;
         int64_t node = (int64_t)lround(position * (double)grid->cells[slice.normal]);
-        slice.index = ht_most(0, ht_least(node, last));
+        slice.index = ht_most(0, ht_least(node, ht_grid_nodes(grid, HT_PRIMARY, slice.normal) - 1));
         slice.at = ht_grid_x(grid, HT_PRIMARY, slice.normal, slice.index);
     }
     slice.width = points(grid, slice.across);

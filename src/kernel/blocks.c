@@ -156,10 +156,9 @@ struct part {
 /* s_i without the factor sqrt(-1)^odd. */
 static double wave_sum(int i, int odd, double kappa) {
     const bool sine = (i & 1) != odd;
-    const int turns = (i + sine - odd) / 2;
     double value = sine ? sin(kappa / 2) : cos(kappa / 2);
     for (int j = 1; j <= i; j++) value *= kappa / j;
-    return turns % 2 ? -value : value;
+    return ((i + sine - odd) / 2) % 2 ? -value : value;
 }
 
 /* Of the sums s_i s_j of a field with the interpolant's parities `odd`, a bit for each axis. */

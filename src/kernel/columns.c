@@ -34,8 +34,7 @@ static bool fit(const struct ht_variant *variant, const struct ht_sizes *z, int6
     s->slabs = z->t3;
     s->face_fields = z->sources;
     while (local_values(variant, z, s) * element_size > limit) {
-        bool faces = face_size(z, s) >= evolve_size(z, s) || s->slabs == 1;
-        if (faces && s->face_fields > 1)
+        if ((face_size(z, s) >= evolve_size(z, s) || s->slabs == 1) && s->face_fields > 1)
             s->face_fields--;
         else if (s->slabs > 1)
             s->slabs--;

@@ -36,10 +36,9 @@ static int sums_of(const struct ht_rows_shape *shape) {
 enum ht_err ht_rows_create(struct ht_device *device, const struct ht_rows_shape *shape,
                            const struct ht_rows_tables *tables, struct ht_tool **out) {
     const struct ht_device_info *info = ht_tool_info(device);
-    const bool alone = !info->gpu || info->max_group < ITEMS;
     const struct ht_recipe recipe = {.what = "kernel of receivers",
                                      .fp64 = shape->fp64,
-                                     .items = alone ? 1 : ITEMS,
+                                     .items = !info->gpu || info->max_group < ITEMS ? 1 : ITEMS,
                                      .number = {{"BLOCK", shape->block},
                                                 {"ROW_COEFS", shape->coefs},
                                                 {"ROW_NODES", shape->nodes},

@@ -314,10 +314,9 @@ enum ht_err ht_fit_make_axes(struct ht_fit *fit, const struct ht_medium_boxes al
     }
     if (fit->kind == HT_FIT_POINT) return HT_OK;
     TRY(ht_fit_split(fit));
-    const bool box = fit->kind == HT_FIT_BOX;
     for (int n = 0; n < 3 * HT_FIT_WINDOWS; n++) {
         const enum ht_fit_window by = (enum ht_fit_window)(n / 3);
-        if (!box || by == HT_FIT_BY_BOX || by == HT_FIT_BOX_SLOPE)
+        if (fit->kind != HT_FIT_BOX || by == HT_FIT_BY_BOX || by == HT_FIT_BOX_SLOPE)
             TRY(ht_fit_axis_weigh(&fit->axis[n % 3], by));
     }
     return HT_OK;

@@ -155,8 +155,7 @@ static void split(const struct pass *p, int64_t m, int64_t begin, int64_t end) {
     const double *kept = value_of(&p->kept, m);
     double *value = value_of(&p->by_out, m), *least = least_of(&p->by_out, m);
     for (int64_t i = begin; i < end; i++) {
-        const bool low = missing(&of, 1, i) > 0;
-        const double by_missing = low ? kept[i] - (below[i] + above[i]) / 2 : 0;
+        const double by_missing = missing(&of, 1, i) > 0 ? kept[i] - (below[i] + above[i]) / 2 : 0;
         least[i] += (value[i] - kept[i] + by_missing) / 2;
         value[i] = kept[i] - by_missing;
     }

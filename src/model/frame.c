@@ -387,9 +387,8 @@ static enum ht_err emit_plane(struct ht_fit_job *job, const struct ht_fit_done *
     const struct fill *fill = job->data;
     for (int64_t i2 = job->first[1]; i2 < job->last[1]; i2++) {
         const int64_t to = ((job->at3 - job->first[2]) * fill->nodes[1] + i2) * fill->nodes[0];
-        const int64_t from = (i2 - job->first[1]) * done->row;
         for (int64_t i1 = 0; i1 < fill->nodes[0]; i1++)
-            TRY(emit_point(fill, done, from + i1, to + i1));
+            TRY(emit_point(fill, done, (i2 - job->first[1]) * done->row + i1, to + i1));
     }
     return HT_OK;
 }

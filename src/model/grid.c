@@ -336,8 +336,7 @@ void ht_point_axis_read(const struct ht_grid *grid, int axis, double x, bool slo
     const double h = grid->h[axis];
     double at = (x - grid->lower[axis]) / h - grid->shift[axis];
     if (fabs(at - round(at)) <= CLOSE) at = round(at);
-    const bool centred = slope && at == floor(at);
-    int count = grid->point_nodes + (centred ? 1 : 0);
+    int count = grid->point_nodes + (slope && at == floor(at) ? 1 : 0);
     const int64_t first = first_node(grid, axis, at, &count);
     (slope ? ht_lagrange_slopes : ht_lagrange_weights)(count, at - (double)first, weight);
     for (int i = 0; i < count; i++) {

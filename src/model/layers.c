@@ -67,9 +67,8 @@ void ht_layers_continue(const struct ht_grid *grid, enum ht_subgrid subgrid, uns
                         double *plane) {
     const int64_t n1 = ht_grid_nodes(grid, subgrid, 0), nodes = ht_grid_plane(grid, subgrid);
     for (int64_t n = 0; n < nodes; n++) {
-        const int64_t m1 = ht_layers_inside(grid, 0, half & 1u, n % n1);
         const int64_t m2 = ht_layers_inside(grid, 1, half >> 1 & 1u, n / n1);
-        plane[n] = plane[m2 * n1 + m1];
+        plane[n] = plane[m2 * n1 + ht_layers_inside(grid, 0, half & 1u, n % n1)];
     }
 }
 

@@ -85,8 +85,7 @@ static enum ht_err row_check(const struct ht_medium_source *source,
     }
     if (!samples || !positive) return HT_OK;
     int64_t n1 = samples->shape[0], n2 = samples->shape[1];
-    int64_t count = n1 * n2 * samples->shape[2];
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < n1 * n2 * samples->shape[2]; i++) {
         rule = ht_medium_wrong(samples->value[i], positive, zero);
         REFUSE(rule, source->params, row->key,
                "gives %s = %.6g at sample [%lld, %lld, %lld] along x1, x2, x3: must be %s",

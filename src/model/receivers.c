@@ -140,10 +140,9 @@ static enum ht_err choose_times(const struct making *m) {
 
 double ht_receivers_time(const struct ht_receivers *receivers,
                          const struct ht_receiver_group *group, int64_t sample) {
-    const int64_t step = group->first + sample;
     if (group->every > 0) return group->start + (double)sample * group->every;
     if (receivers->steps == 0) return 0;
-    return receivers->end * (double)step / (double)receivers->steps;
+    return receivers->end * (double)(group->first + sample) / (double)receivers->steps;
 }
 
 double ht_receivers_step(const struct ht_receivers *receivers,

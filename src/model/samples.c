@@ -37,12 +37,11 @@ static void stencil_make(const struct ht_samples *samples, int axis, double x, d
     double slack = 1e-9 * (1 + fabs(at)), t[MAX_POINTS];
     /* At a sample nothing else counts: no weight below 0, nothing of a solid in a fluid. */
     if (fabs(at - round(at)) <= slack) at = round(at);
-    bool inside = at >= -slack && at <= (double)last + slack;
     double wish = fmin(fmax(1, round(h / (2 * spacing))), (double)last + 1);
     stencil->rows = rows;
     stencil->points = 1;
     stencil->stride = 1;
-    if (last > 0 && inside) {
+    if (last > 0 && at >= -slack && at <= (double)last + slack) {
         stencil->points = last < degree ? (int)last + 1 : degree + 1;
         if (degree > 0) stencil->stride = ht_most(ht_least((int64_t)wish, last / degree), 1);
     }

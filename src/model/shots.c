@@ -20,12 +20,11 @@ int ht_shot_slope(const struct ht_equations *eq, const struct ht_drive *drive) {
  * (3 - d)/2 of the frequency; fields of first order are as u_t. */
 void ht_shot_bands(const struct ht_equations *eq, const struct ht_shot *shot,
                    double out[HT_SIGNAL_BANDS]) {
-    const double *band = shot->signal->band;
     const bool rate = eq->second_order.known && eq->second_order.rate >= 0;
     double whole = 0, power = (rate ? 0 : 1) + 0.5 * (ht_shot_dims(shot) - 3);
     if (shot->type->outside) power = 0;
     for (int b = 0; b < HT_SIGNAL_BANDS; b++) {
-        out[b] = band[b] * pow(b + 0.5, 2 * power);
+        out[b] = shot->signal->band[b] * pow(b + 0.5, 2 * power);
         whole += out[b];
     }
     for (int b = 0; b < HT_SIGNAL_BANDS && whole > 0; b++) out[b] /= whole;

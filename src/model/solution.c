@@ -135,9 +135,8 @@ static void add_row(const struct range *range, double width, int axis, double s,
     double period = (periodic ? 1 : 2) * (grid->upper[axis] - grid->lower[axis]);
     /* n stays small however far away the centre is. */
     if (periodic) s = remainder(s, period);
-    int64_t from = (int64_t)ceil((s - bell_reach * width) / period);
     int64_t to = (int64_t)floor((s + bell_reach * width) / period);
-    for (int64_t n = from; n <= to; n++)
+    for (int64_t n = (int64_t)ceil((s - bell_reach * width) / period); n <= to; n++)
         add_bell(grid->order, (s - (double)n * period) / width, grid->h[axis] / width,
                  weight[n % 2 != 0 ? 1 : 0], out);
 }
@@ -209,10 +208,9 @@ static void wave_factor(const struct range *range, HT_UNUSED int part, int axis,
                         double complex *out) {
     const struct ht_solution *solution = range->solution;
     const struct ht_grid *grid = solution->grid;
-    const int factor = lower_factor(grid, axis);
     const double k = solution->data->k[axis];
     const double from = stands(solution) ? ht_grid_end(grid, axis, 0) : 0;
-    const bool even = ht_wall_sign(solution->eq, range->field, axis, factor) > 0;
+    const bool even = ht_wall_sign(solution->eq, range->field, axis, lower_factor(grid, axis)) > 0;
     wave_jet(grid->order, k * (x - from), k * grid->h[axis], out);
     for (int i = 0; i <= grid->order && stands(solution); i++)
         out[i] = even ? creal(out[i]) : cimag(out[i]);
@@ -304,7 +302,6 @@ static void fill_table(const struct range *range, int part, int axis, struct tab
     const struct ht_solution *solution = range->solution;
     const struct ht_grid *grid = solution->grid;
     int64_t first = axis == 2 ? range->first : 0;
-    int64_t all = ht_grid_nodes(grid, range->subgrid, axis);
     bool walls =
         range->subgrid == HT_PRIMARY && !ht_grid_periodic(grid, axis) && grid->shift[axis] == 0;
     for (int64_t m = 0; m < table->nodes; m++) {
@@ -315,7 +312,7 @@ static void fill_table(const struct range *range, int part, int axis, struct tab
          * of it, which the mirror would make visible. */
         for (int n = 0; walls && n < 2; n++) {
             const int sign = ht_wall_sign(solution->eq, range->field, axis, grid->wall[axis][n]);
-            if (first + m != (n ? all - 1 : 0)) continue;
+            if (first + m != (n ? ht_grid_nodes(grid, range->subgrid, axis) - 1 : 0)) continue;
             for (int i = sign > 0; sign != 0 && i <= grid->order; i += 2) c[i] = 0;
         }
         for (int i = 0; i < table->coefs; i++) table->value[i * table->nodes + m] = c[i];
@@ -546,9 +543,8 @@ static enum ht_err prepare_file(struct ht_solution *solution) {
     if (!npy) warn_box(file, params);
     /* stencil[i][s + P]: coefficient of xi^i in the Lagrange polynomial that is 1 at s and 0 at the
      * other integers from -P to P. */
-    const struct ht_grid *grid = solution->grid;
     double **out = &solution->data->stencil;
-    const int p = grid->order + 1, width = 2 * p + 1;
+    const int p = solution->grid->order + 1, width = 2 * p + 1;
     TRY(HT_TAKE(&solution->data->pool, *out, p * width));
     for (int s = -p; s <= p; s++) {
         long double c[2 * HT_MAX_ORDER + 4] = {1};

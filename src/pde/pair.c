@@ -107,9 +107,8 @@ int ht_pair_axes(unsigned parity) {
 }
 
 int ht_pair_couplings(const struct ht_pair *pair, int group, int *first) {
-    const int end = pair->ncoefficients + pair->ncouplings;
     int count = 0;
-    for (int c = end - 1; c >= pair->ncoefficients; c--) {
+    for (int c = pair->ncoefficients + pair->ncouplings - 1; c >= pair->ncoefficients; c--) {
         if (!(pair->group[group] >> pair->coefficient[c].row & 1u)) continue;
         *first = c;
         count++;

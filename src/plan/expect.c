@@ -227,13 +227,12 @@ static enum ht_err expect_gaussian(struct ht_plan *plan, double shorter) {
 static enum ht_err expect_kind(struct ht_plan *plan, double shorter, double *length) {
     const struct ht_params *params = plan->params;
     const double *k = plan->solution->wavenumber;
-    bool gaussian = params->initial.type == HT_DATA_GAUSSIAN;
     int pulses = 0;
     if (plan->solution->single_wave) {
         *length = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
         return expect_single(plan, shorter);
     }
-    if (gaussian && !(params->initial.frequency > 0)) {
+    if (params->initial.type == HT_DATA_GAUSSIAN && !(params->initial.frequency > 0)) {
         *length = 2 / narrowest_width(params, &pulses);
         return expect_gaussian(plan, shorter);
     }

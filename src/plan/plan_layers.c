@@ -323,8 +323,7 @@ static double guide_of(const struct face *face, int axis, int64_t apart, int64_t
     double most[2] = {here, here}, least[2] = {here, here};
     if (!(here > 0)) return 1;
     for (int64_t i = 1; i <= 2 * reach; i++) {
-        const int64_t at = image(face, axis, i > reach ? n + i - reach : n - i);
-        const double there = value[at * apart];
+        const double there = value[image(face, axis, i > reach ? n + i - reach : n - i) * apart];
         if (!(there > 0)) continue;
         most[i > reach] = fmax(most[i > reach], there);
         least[i > reach] = fmin(least[i > reach], there);
@@ -585,8 +584,7 @@ double ht_plan_layer_longest(const struct ht_plan *plan, double part) {
     if (returned(plan, speed / high, 1) < part) return INFINITY;
     for (int n = 0; n < 20; n++) {
         const double middle = sqrt(low * high);
-        const bool passes = returned(plan, speed / middle, 1) >= part;
-        *(passes ? &high : &low) = middle;
+        *(returned(plan, speed / middle, 1) >= part ? &high : &low) = middle;
     }
     return high;
 }

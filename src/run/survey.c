@@ -233,8 +233,7 @@ void ht_survey_destroy(struct ht_survey *s) {
 }
 
 int ht_survey_next(const struct ht_survey *s, int from) {
-    const int later = (s->group - from % s->groups + s->groups) % s->groups;
-    return (int)ht_least(from + later, s->count);
+    return (int)ht_least(from + ((s->group - from % s->groups + s->groups) % s->groups), s->count);
 }
 
 enum ht_err ht_survey_aim(struct ht_survey *s, int shot) {

@@ -95,7 +95,6 @@ static enum ht_err point_square(const struct ht_plan *plan, const struct ht_shot
 static enum ht_err surface_norm(const struct ht_plan *plan, const struct ht_shot *s, double *out) {
     const struct ht_second_order *form = &plan->eq.second_order;
     const int of = s->drive[0].material < 0 ? form->modulus : s->drive[0].material;
-    const bool value = !form->known || form->rate < 0;
     double material[HT_MAX_MATERIALS], sum = 0;
     TRY(ht_medium_point(plan->medium, s->first, material));
     for (int k = 0; k < plan->grid.dims; k++) {
@@ -104,7 +103,7 @@ static enum ht_err surface_norm(const struct ht_plan *plan, const struct ht_shot
         for (int j = 0; j < plan->grid.dims; j++)
             if (j != k) area *= s->last[j] - s->first[j] + 2 * plan->grid.h[j];
         /* wave: u_t and gradients of u of the highest frequency */
-        const double rate = value ? 1 : 2 * HT_PI * s->signal->highest;
+        const double rate = !form->known || form->rate < 0 ? 1 : 2 * HT_PI * s->signal->highest;
         sum += 2 * rate * s->speed / h * sqrt(4 * h * area / material[of]);
     }
     *out = sum;

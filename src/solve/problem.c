@@ -249,9 +249,8 @@ struct ht_window ht_absorbing_window(const struct ht_problem *problem, enum ht_s
     for (int k = 0; k < 3; k++) first[k] = 0;
     if (begin >= end) return (struct ht_window){.count = {0}};
     /* Ghosts lie behind the outer wall, where the held nodes end. */
-    const bool below = begin == w.held.begin[axis] && side == 0;
     const bool above = end == w.held.end[axis] && side == 1;
-    first[axis] = below ? 0 : begin;
+    first[axis] = begin == w.held.begin[axis] && side == 0 ? 0 : begin;
     w.held.begin[axis] = begin - first[axis];
     w.held.end[axis] = end - first[axis];
     w.count[axis] = w.held.end[axis] + (above ? ghosts : 0);
