@@ -75,7 +75,7 @@ HT_ERR ht_h5_place(struct ht_h5 *file, const int64_t *extent, int axis, struct h
 /* Closes a created file; then only ht_h5_commit and ht_h5_close may follow. *name is its
  * temporary path until then. */
 HT_ERR ht_h5_share(struct ht_h5 *file, const char **name);
-/* The planes [first, last) of the datasets; path: for messages. Then ht_file_sync. */
+/* Planes [first, last) of the datasets; path: for messages. Each process ends by ht_file_sync. */
 HT_ERR ht_h5_fill(const char *name, const char *path, int count, const struct ht_h5_values *set,
                   int64_t first, int64_t last);
 /* Version of the linked library: "1.10.8". */

@@ -97,7 +97,7 @@ struct ht_samples {
  * NULL. Values are multiplied by scale and must be finite. */
 HT_ERR ht_samples_read(const struct ht_params *params, const char *path, const char *dataset,
                        const double *memory, struct ht_samples **out);
-/* Values as the file, which *out gets, has them; medium.shape, spacing and axes become its own. */
+/* *out: values as the file has them; medium.shape, spacing and axes become those of the file. */
 HT_ERR ht_samples_load(struct ht_params *params, const char *path, const char *dataset,
                        double **out);
 /* Values with x1 fastest into the order of the file. */
@@ -156,12 +156,12 @@ HT_ERR ht_frame_share_counts(struct ht_frame *frame, struct ht_comm *comm);
 HT_ERR ht_frame_fill(struct ht_frame *frame, int coefficient, int64_t first, int64_t last,
                      double *out);
 
-/* ---- fit_gradient.c: gradients by what the medium is fitted from ---- From the gradient by
- * coefficients where ht_frame_fill gives them, those of a pair or, of the form of second order, 1/K
- * and the b_k, to that by a number, by numbers of layers or by samples as they are in a file: the
- * transposed derivative of the fit, its cut and the turning of faces included. A medium that is
- * fitted to expressions or by "point" has no such gradient; one that is 0 where there is fluid has
- * the gradient 0 there. */
+/* ---- fit_gradient.c: gradients by what the medium is fitted from ----
+ * From the gradient by coefficients where ht_frame_fill gives them, those of a pair or, of the form
+ * of second order, 1/K and the b_k, to that by a number, by numbers of layers or by samples as they
+ * are in a file: the transposed derivative of the fit, its cut and the turning of faces included. A
+ * medium that is fitted to expressions or by "point" has none; a parameter that is 0 where there is
+ * fluid has the gradient 0 there. */
 struct ht_medium_gradient {
     int count;
     struct ht_medium_wanted {

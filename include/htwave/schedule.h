@@ -95,7 +95,7 @@ HT_ERR ht_partition_make(const struct ht_problem *problem, int regions,
 void ht_partition_free(struct ht_partition *partition);
 
 /* ---- planes that are up to date ---- */
-/* They ignore walls, so that all ranks exchange at the same passes. At first: own planes only. */
+/* They ignore walls, so that all ranks exchange at the same passes. Zero at first: own planes. */
 struct ht_halo_state {
     struct ht_planes valid;
     bool open;               /* an exchange is in progress, */

@@ -318,7 +318,7 @@ enum ht_pair_kind { HT_PAIR_NONE, HT_PAIR_TOGETHER, HT_PAIR_APART };
  * parity are the same, as in isotropic media without averages. */
 const char *ht_pair_make(const struct ht_equations *eq, enum ht_pair_kind kind,
                          struct ht_pair *out);
-/* The field by which field `col` changes along an axis, *coef: of that term; -1: not one. */
+/* The field by which field `col` changes along an axis, *coef: of that term; -1: not by one. */
 int ht_equations_partner(const struct ht_equations *eq, int col, int axis, double *coef);
 /* The field of the system that is field f of the equations. */
 int ht_equations_system_field(const struct ht_equations *eq, int field);

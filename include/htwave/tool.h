@@ -110,7 +110,7 @@ static inline int64_t ht_rows_weights(const struct ht_rows_shape *shape) {
     return (int64_t)shape->coefs * shape->nodes + shape->lines;
 }
 /* node[pattern]: numbers in the window of a line's nodes, from the line on, and of lines, from a
- * row's node on; weight[pattern]: [storage index][node], and of lines; from[row]: both of it. */
+ * row's node on; weight[pattern]: [storage index][node], and of lines; from[row]: pattern, node. */
 struct ht_rows_tables {
     int *node;
     double *weight;

@@ -147,7 +147,7 @@ static struct ht_buffer *find_array(const void *self, HT_UNUSED enum ht_subgrid 
     return s->on.field[field];
 }
 
-/* What the layer at a side has of a group: all ranks name it, those without its planes empty. */
+/* What the layer at a side has of a group: all ranks name it, those without its planes as empty. */
 static void archive_layer(struct ht_pair_stepper *s, struct ht_archive *archive, int axis, int side,
                           int group) {
     const struct ht_grid *grid = s->fd.problem.grid;

@@ -145,7 +145,7 @@ static enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_windo
  * medium"). Beyond that, going from the larger rho to the larger 1/K, there is a point of K and one
  * of rho half a spacing on with the geometric means of both sides; points before have the values of
  * the one side, and points behind those of the other one, but for the last rho before and the first
- * 1/K behind, which keep the sums over points. That is where the medium has one axis. */
+ * 1/K behind, which keep the sums over points. Jumps are judged in media of one axis. */
 
 static const double RESONANT = 16;
 /* Jumps by more than KEPT nearer than APART spacings have a point in common: none is split. */

@@ -361,7 +361,7 @@ static enum ht_err set_element(const struct ht_params *params, const struct ht_m
 
 /* ---- from parameters ---- */
 
-/* A surface that moves with the volume s per time and area has waves of p = rho c s/2. */
+/* A surface moving with the volume s per time and area has waves p = rho c s/2 on either side. */
 static enum ht_err take_pressure(const struct ht_params *params, const struct ht_medium *medium,
                                  const struct ht_shot_given *given, struct ht_shot *shot) {
     const struct ht_second_order *form = &medium->eq->second_order;

@@ -522,7 +522,7 @@ enum ht_err ht_system_check(const struct ht_system *system) {
 /* The equations of absorbing layers with their memory variables as fields
  * (docs/developers/absorbing.md): D u = d_k u + psi, one psi for each column of a term, D D u = d_k
  * (d_k u + psi) + psi', sigma_k being constant about each node. Reflected along x_k, psi has the
- * other parity than u, psi' the same. Damping u of u_t = v, too, would make that pair grow. */
+ * other parity than u, psi' the same. Damping u of u_t = v by the sponge would let it grow. */
 
 /* Terms without a derivative have axis 0, as those of the systems. */
 static enum ht_err add_term(struct ht_equations *eq, int row, int col, int axis, int derivative,

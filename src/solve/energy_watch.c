@@ -277,7 +277,7 @@ static enum ht_err watch_brought(const struct ht_plan *plan, double time,
     /* Random derivatives of v are not those of its random values. */
     const bool random = plan->params->initial.type == HT_DATA_RANDOM;
     if (state->of_rate ? random : plan->shots == NULL) return HT_OK;
-    /* Times as much as data and sources bring; of data see most_growth. */
+    /* Times as much as data and sources bring: sources are resolved; of data see most_growth. */
     if (!(brought > 0) ||
         now <= (plan->solution->rest ? 2 : fmax(2, most_growth(plan, watch))) * brought)
         return HT_OK;
