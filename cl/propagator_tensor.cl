@@ -83,7 +83,7 @@ HT_TOOL_KERNEL ht_propagator_tensor(HT_STEP_PARAMS(op)) {
     HT_LOCAL_ARRAY(ht_pack, data, HT_STAGES * HT_STAGE_SIZE);
     HT_LOCAL_ARRAY(ht_pack, table, HT_OP_PACKS);
     HT_LOCAL_ARRAY(long, where, HT_TILES * 4);
-    HT_LOCAL_ARRAY(int, parities, HT_INFO_PARITIES);
+    HT_LOCAL_ARRAY(unsigned char, parities, HT_INFO_PARITIES);
     HT_TENSOR_BEGIN
     for (int unit = 0; HT_RESIDENT && unit < HT_UNITS; unit++)
         ht_operator_copy(item, unit, HT_UNIT_PACKS, op, table + unit * HT_UNIT_PACKS);

@@ -63,7 +63,7 @@ HT_INLINE void ht_left_halves(const int g, const struct ht_sums *sums, real high
 
 /* acc += products of a chunk. at: the lane's source nodes; parity: of its pairs; op: the operator
  * of the chunk. */
-HT_INLINE void ht_chunk_products(HT_LOCAL const ht_pair *at, HT_LOCAL const int *parity,
+HT_INLINE void ht_chunk_products(HT_LOCAL const ht_pair *at, HT_LOCAL const unsigned char *parity,
                                  const int part, HT_LOCAL const real *op, real acc[HT_TILES][4]) {
     const ht_right right = ht_right_at(op);
     real high[2][4], low[2][4], result[2][HT_WIDE][4];
@@ -107,7 +107,7 @@ HT_TOOL_KERNEL ht_propagator_warpgroup(HT_STEP_PARAMS(op)) {
     HT_LOCAL_MEMORY(real, table); /* [2][HT_CHUNK_VALUES] */
     HT_LOCAL ht_pack *data = (HT_LOCAL ht_pack *)(table + 2 * HT_CHUNK_VALUES);
     HT_LOCAL long *where = (HT_LOCAL long *)(data + 2 * HT_STAGE_SIZE);
-    HT_LOCAL int *parities = (HT_LOCAL int *)(where + HT_TILES * 4);
+    HT_LOCAL unsigned char *parities = (HT_LOCAL unsigned char *)(where + HT_TILES * 4);
     HT_TENSOR_BEGIN
     ht_operator_copy(item, 0, HT_CHUNK_PACKS, op, (HT_LOCAL ht_pack *)table);
     ht_copies_at(&a, begin, end, &copies);

@@ -187,7 +187,8 @@ HT_INLINE void ht_operator_copy(const int item, const int chunk, const int packs
     HT_GLOBAL const ht_pack *from = (HT_GLOBAL const ht_pack *)op + (long)chunk * packs;
     HT_UNROLL
     for (int k = 0; k < packs; k += HT_TOOL_ITEMS) {
-        const int i = k + item < packs ? k + item : packs - 1;
+        const int whole = k + HT_TOOL_ITEMS <= packs;
+        const int i = whole || k + item < packs ? k + item : packs - 1;
         ht_copy(to + i, from + i);
     }
 }
@@ -270,20 +271,21 @@ HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity, const 
 
 /* The beginning of a kernel: where its work-items stand, the nodes that they copy, `where` their
  * results go and the `parities` of pairs. op: of all parts, then of the group's. */
-#define HT_TENSOR_BEGIN                                                                      \
-    const int item = HT_ITEM(), t = item % 4;                                                \
-    const int part = (int)(HT_GROUP_1() % HT_PARTS);                                         \
-    const int row = item / (32 * HT_ROW_WARPS);                                              \
-    const int first1 = item / 32 % HT_ROW_WARPS * HT_WARP_CELLS + item % 32 / 4;             \
-    const long begin = ht_first_plane(&a), end = ht_last_plane(&a);                          \
-    const long group1 = a.begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS;                     \
-    const long group2 = a.begin[1] + HT_GROUP_2() * HT_ROWS;                                 \
-    const int m1 = (int)group1 + first1, m2 = (int)group2 + row;                             \
-    HT_GLOBAL const real *info = op + (long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS;         \
-    struct ht_copies copies;                                                                 \
-    ht_copies_begin(&a, item, group1, group2, &copies);                                      \
-    for (int i = item; i < HT_INFO_PARITIES; i += HT_TOOL_ITEMS) parities[i] = (int)info[i]; \
-    for (int i = item; i < HT_TILES * 4; i += HT_TOOL_ITEMS)                                 \
-        where[i] = ht_where_of(&a, (int)info[HT_INFO_PARITIES + i]);                         \
-    op += (long)part * HT_OP_SIZE;                                                           \
+#define HT_TENSOR_BEGIN                                                              \
+    const int item = HT_ITEM(), t = item % 4;                                        \
+    const int part = (int)(HT_GROUP_1() % HT_PARTS);                                 \
+    const int row = item / (32 * HT_ROW_WARPS);                                      \
+    const int first1 = item / 32 % HT_ROW_WARPS * HT_WARP_CELLS + item % 32 / 4;     \
+    const long begin = ht_first_plane(&a), end = ht_last_plane(&a);                  \
+    const long group1 = a.begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS;             \
+    const long group2 = a.begin[1] + HT_GROUP_2() * HT_ROWS;                         \
+    const int m1 = (int)group1 + first1, m2 = (int)group2 + row;                     \
+    HT_GLOBAL const real *info = op + (long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS; \
+    struct ht_copies copies;                                                         \
+    ht_copies_begin(&a, item, group1, group2, &copies);                              \
+    for (int i = item; i < HT_INFO_PARITIES; i += HT_TOOL_ITEMS)                     \
+        parities[i] = (unsigned char)info[i];                                        \
+    for (int i = item; i < HT_TILES * 4; i += HT_TOOL_ITEMS)                         \
+        where[i] = ht_where_of(&a, (int)info[HT_INFO_PARITIES + i]);                 \
+    op += (long)part * HT_OP_SIZE;                                                   \
     HT_BARRIER();

@@ -82,8 +82,9 @@ static struct ht_tensor_shape tensor_shape(const struct ht_spec *spec, const str
     s.data_bytes = 2 * (int64_t)HT_TENSOR_CHUNK * 16 *
                    ht_tile_nodes(spec->eq->dims, pitch_of(shape->cells), shape->rows) *
                    (depth + 1) / 2;
-    /* places of results have 8 bytes */
-    const int64_t data = s.data_bytes + (int64_t)(s.infos + s.cut.all * 4) * 4;
+    /* a parity has 1 byte, the place of a result 8 */
+    const int64_t data =
+        s.data_bytes + (int64_t)s.chunks * 4 * s.pairs + (int64_t)s.cut.all * 4 * 8;
     s.resident = data + step * s.chunks * s.pairs <= limit;
     if (!s.resident && depth == 1 && data + step * 2 * s.pairs > limit) s.unit = 1;
     s.local_bytes = data + (s.resident ? s.chunks * s.pairs : 2 * s.unit) * step;
