@@ -154,7 +154,7 @@ check: ## all tests that need no GPU: kernels by pairs of their options, the hos
 	@$(DEPS) --check
 	+@$(SUBMAKE) program plain-tests
 	+@$(SUBMAKE) $(ASAN) program host-tests
-	@tools/check -j $$(($(JOBS) + 1)) $(PLAIN_LONG:%=$(B):%) $(ASAN_ITEMS:%=build/asan:%) $(PLAIN:%=$(B):%)
+	@HTWAVE_NUMBERS=$(B)/htwave tools/check -j $$(($(JOBS) + 1)) $(PLAIN_LONG:%=$(B):%) $(ASAN_ITEMS:%=build/asan:%) $(PLAIN:%=$(B):%)
 
 check-all: ## with every case of the kernels, without address checks, hours: for the night
 	@$(DEPS) --check

@@ -9,6 +9,10 @@ case $htwave in
 /*) ;;
 *) htwave=$PWD/$htwave ;;
 esac
+# The same, or one without address checks, for a run that differs in numbers alone from another one.
+numbers=$htwave
+[ ! -x "${HTWAVE_NUMBERS:-}" ] || numbers=$PWD/$HTWAVE_NUMBERS
+export OPENBLAS_NUM_THREADS=1 # threads of numpy would only wait
 scratch=$(mktemp -d)
 scripts= # process of test/scripts.py
 trap '[ -z "$scripts" ] || kill "$scripts" 2>/dev/null; rm -rf "$scratch"' EXIT
@@ -112,7 +116,7 @@ sys.exit(None in map(u.find_spec, sys.argv[1:]))' "$@" 2>/dev/null
 forked() {
     if [ -z "$scripts" ]; then
         mkfifo "$scratch/requests" "$scratch/answers"
-        MPLBACKEND=Agg MPLCONFIGDIR="$scratch" PYTHONDONTWRITEBYTECODE=1 OPENBLAS_NUM_THREADS=1 \
+        MPLBACKEND=Agg MPLCONFIGDIR="$scratch" PYTHONDONTWRITEBYTECODE=1 \
             python3 "${plot%/*}/../test/scripts.py" "$scratch/requests" "$scratch/answers" &
         scripts=$!
     fi

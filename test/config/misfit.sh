@@ -23,12 +23,12 @@ listed='shots=({sources=[1];},{sources=[2];})'
 "$htwave" data pair.cfg --quiet "$device" "$layers" >said.txt 2>&1
 judge "data of two shots $(cat said.txt)" [ -e obs/shot-2.h5 ]
 
-# gradient DIRECTORY KEY=VALUE.., of $input
-input=pair.cfg
+# gradient DIRECTORY KEY=VALUE.., of $input, by $program
+input=pair.cfg program=$htwave
 gradient() {
     directory=$1
     shift
-    "$htwave" gradient "$input" --anew --json --quiet "$device" output.directory="$directory" "$@" \
+    "$program" gradient "$input" --anew --json --quiet "$device" output.directory="$directory" "$@" \
         >"$directory.json" 2>said.txt || sed 's/^/    | /' said.txt
 }
 
@@ -39,8 +39,10 @@ differences() { # WHAT KEY=VALUE..
     what=$1
     shift
     gradient whole "$@"
+    program=$numbers
     gradient more "$@" "$larger"
     gradient less "$@" "$smaller"
+    program=$htwave
     slope=$(sed 's/.*"values": *\[\([^]]*\)\].*/\1/' whole.json)
     error=$(echo "$(number more.json misfit) $(number less.json misfit) $slope" | tr , ' ' |
         awk '{ q = ($1 - $2) / 4e-4; most = 0
@@ -205,9 +207,10 @@ if have_modules h5py; then
     python3 eps.py write
     "$htwave" data light.cfg --quiet "$device" medium.eps=true.h5 >said.txt 2>&1
     judge "data of light $(cat said.txt)" [ -e obs/shot-2.h5 ]
-    for model in eps=whole more=more less=less; do
-        gradient "${model#*=}" "medium.eps=${model%=*}.h5"
-    done
+    gradient whole medium.eps=eps.h5
+    program=$numbers
+    for model in more less; do gradient $model medium.eps=$model.h5; done
+    program=$htwave
     error=$(python3 eps.py judge)
     judge "light, by a file of eps: differences of the misfit are off by $error (bound 1e-6)" \
         below "$error" 1e-6
@@ -253,9 +256,11 @@ if have_modules h5py; then
     judge "data of a dipping layer $(cat said.txt)" [ -e obs/shot-1.h5 ]
     python3 dipping.py write 0
     gradient whole 'gradient.parameters=["vp","vs","rho"]' gradient.nodes=true
+    program=$numbers
     dipping 4e-4
     coarse=$error
     dipping 1e-4
+    program=$htwave
     judge "couplings: differences of the misfit are off by $error (bound 1e-6)" below "$error" 1e-6
     judge "of changes four times as large by $coarse, 16 times that" \
         below "$(echo "$error $coarse" | awk '{ print $1 / $2 }')" 0.08
