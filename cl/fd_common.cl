@@ -46,7 +46,7 @@ struct ht_fd_coefs {
 #define HT_FD_ARGS u, a HT_FD_MEDIUM_ARGS, d, p, out HT_FD_MAP_ARG
 #if !HT_FD_LAYERED /* what a pass does of layers, too: fd_layers.cl */
 #define HT_FD_LAYER_PARAMS
-#define HT_FD_FINISH_ROW(first, last, i2, i3) ;
+#define HT_FD_PREPARE_ROW(first, last, i2, i3) ;
 #endif
 
 /* sum + c times the second difference. */
@@ -60,10 +60,11 @@ struct ht_fd_coefs {
 #define HT_FD_FLUX(b, slope) fma(b, slope, (real)0)
 
 #if HT_FD_MAP
-/* What a node's map has (HT_FD_MAP: enum ht_map_kind) of the step that ends, from u - d to u: of
- * both values, and of the wave of the highest frequency through them, whose amplitude is the root
- * of middle^2 + (rate d)^2, where the wave's peak lies no further away than half the time between
- * two such steps. By Szego's inequality no wave of lower frequencies has less. */
+/* What a node's map has (HT_FD_MAP: enum ht_map_kind) of the step that ends, from u - d to u, which
+ * stands in out where layers have changed d (HT_FD_OPEN): of both values, and of the wave of the
+ * highest frequency through them, whose amplitude is the root of middle^2 + (rate d)^2, where the
+ * wave's peak lies no further away than half the time between two such steps. By Szego's inequality
+ * no wave of lower frequencies has less. */
 HT_INLINE real ht_fd_peak(const struct ht_fd_coefs *c, real u, real d) {
     const real value = u + c->level, middle = fma((real)-0.5, d, value);
     const real sign = HT_FD_MAP == 0x2 || (HT_FD_MAP == 0x4 && middle < 0) ? -1 : 1;
@@ -139,7 +140,8 @@ HT_INLINE void ht_fd_node(const struct ht_fd_args *s, const struct ht_fd_coefs *
     const real sum = ht_fd_whole(c, s->row, s->plane, at, u HT_FD_MEDIUM_ARGS);
     const real change = fma(a[at], sum, HT_FD_HAS_D(mode) ? d[at] : u[at]);
 #if HT_FD_MAP
-    const real peak = ht_fd_peak(c, mode == HT_FD_APART ? p[at] : u[at], d[at]);
+    const real now = mode == HT_FD_APART ? p[at] : u[at];
+    const real peak = ht_fd_peak(c, now, HT_FD_OPEN ? now - out[at] : d[at]);
     if (ht_fd_beyond(peak, map[at])) map[at] = peak;
 #endif
     if (HT_FD_HAS_D(mode)) d[at] = change;

@@ -154,16 +154,19 @@ HT_INLINE void ht_fd_write(const struct ht_fd_item *me, const int mode, const re
                                          : u[e] + change[e];
     }
 #if HT_FD_MAP
-    real kept[HT_BLOCK];
+    real kept[HT_BLOCK], rate[HT_BLOCK];
     bool more = false;
     ht_fd_read_now(map, kept);
+    if (HT_FD_OPEN) ht_fd_read_now(out, rate);
     HT_UNROLLED(e, HT_BLOCK) {
-        const real bound = ht_fd_bound(c, mode == HT_FD_APART ? put->p[e] : u[e], put->d[e]);
+        const real now = mode == HT_FD_APART ? put->p[e] : u[e];
+        rate[e] = HT_FD_OPEN ? now - rate[e] : put->d[e];
+        const real bound = ht_fd_bound(c, now, rate[e]);
         more = more || ht_fd_beyond(bound, kept[e]);
     }
     if (more) {
         HT_UNROLLED(e, HT_BLOCK) {
-            const real peak = ht_fd_peak(c, mode == HT_FD_APART ? put->p[e] : u[e], put->d[e]);
+            const real peak = ht_fd_peak(c, mode == HT_FD_APART ? put->p[e] : u[e], rate[e]);
             if (ht_fd_beyond(peak, kept[e])) kept[e] = peak;
         }
         ht_fd_store(me, kept, map);

@@ -1,4 +1,6 @@
-/* The kernels of layers: work-items take nodes of columns in layers. */
+/* The kernels of layers, but those of cl/fd_layer_rows.cl: a work-item takes a column of targets
+ * along which the layers that they are in are as deep, so that what it has of the layers stays in
+ * registers. */
 /* The zone of a group: the last one whose first group is not behind it. */
 HT_INLINE int ht_fd_zone(const struct ht_fd_layer_args *s, const int group) {
     int zone = 0;
@@ -8,55 +10,47 @@ HT_INLINE int ht_fd_zone(const struct ht_fd_layer_args *s, const int group) {
     return zone;
 }
 
-/* Work-items of a group that lie side by side; there are so many such rows. */
-#define HT_FD_ROWS_OF_ITEMS (HT_TOOL_ITEMS / HT_FD_LAYER_WIDTH)
-
-/* Targets of a work-item: those from `next` to `end` along `deep`, every HT_FD_ROWS_OF_ITEMS-th of
- * them. */
+/* Targets of a work-item: `count` along `deep`. */
 struct ht_fd_column {
     struct ht_fd_place m;
-    int deep, next, end;
+    int deep, count;
 };
 
-/* The first target of a work-item. A group has HT_FD_LAYER_WIDTH columns of HT_FD_LAYER_DEPTH
- * targets: along x2 where that is the normal of a layer and x3 is not, else along x3, so that what
- * targets of a column read of a layer is the same for many of them, and is read from the nearest
- * cache. Columns are counted along x1, then along the other axis; there are less than 2^31 targets.
- */
+/* The column of a work-item. Columns are along x3, along x2 where that is not the normal of a layer
+ * and x3 is, and have HT_FD_LAYER_DEPTH targets, one where layers have both as their normals. In
+ * the plane across they are counted along x1 within strips, of HT_FD_LAYER_WIDTH where x1 is not
+ * the normal of a layer, then along the other axis, then from strip to strip, so that targets side
+ * by side read of a layer what is in a near cache. There are less than 2^31 targets. */
 HT_INLINE bool ht_fd_target(const struct ht_fd_layer_args *s, struct ht_fd_column *t) {
     const int group = (int)HT_GROUP_1(), zone = ht_fd_zone(s, group);
     const int i1 = zone % 3, i2 = zone / 3 % 3, i3 = zone / 9;
-    const int across = (int)HT_ITEM() % HT_FD_LAYER_WIDTH;
-    const int n1 = s->cut[0][i1 + 1] - s->cut[0][i1];
-    const int n2 = s->cut[1][i2 + 1] - s->cut[1][i2];
-    const int n3 = s->cut[2][i3 + 1] - s->cut[2][i3];
-    int rows, deep, first;
-    unsigned each, within, part, column, row;
-    t->deep = ht_fd_layers_of(s, 1, i2) != 0 && ht_fd_layers_of(s, 2, i3) == 0 ? 1 : 2;
-    rows = t->deep == 1 ? n3 : n2;
-    deep = t->deep == 1 ? n2 : n3;
-    each = (unsigned)(n1 * rows + HT_FD_LAYER_WIDTH - 1) / HT_FD_LAYER_WIDTH;
-    within = (unsigned)(group - s->first[zone]);
-    part = within / each;
-    column = (within - part * each) * HT_FD_LAYER_WIDTH + (unsigned)across;
-    row = column / (unsigned)n1;
-    first = (int)part * HT_FD_LAYER_DEPTH;
-    t->m.m1 = s->cut[0][i1] + (int)(column - row * (unsigned)n1);
-    t->end = s->cut[t->deep][t->deep == 1 ? i2 : i3] +
-             (first + HT_FD_LAYER_DEPTH < deep ? first + HT_FD_LAYER_DEPTH : deep);
-    t->next = s->cut[t->deep][t->deep == 1 ? i2 : i3] + first + (int)HT_ITEM() / HT_FD_LAYER_WIDTH;
-    t->m.m2 = t->deep == 1 ? t->next : s->cut[1][i2] + (int)row;
-    t->m.m3 = t->deep == 2 ? t->next : s->cut[2][i3] + (int)row;
+    const bool in1 = ht_fd_layers_of(s, 0, i1) != 0, in2 = ht_fd_layers_of(s, 1, i2) != 0;
+    const bool in3 = ht_fd_layers_of(s, 2, i3) != 0;
+    const unsigned n1 = (unsigned)(s->cut[0][i1 + 1] - s->cut[0][i1]);
+    const unsigned n2 = (unsigned)(s->cut[1][i2 + 1] - s->cut[1][i2]);
+    const unsigned n3 = (unsigned)(s->cut[2][i3 + 1] - s->cut[2][i3]);
+    t->deep = in3 && !in2 ? 1 : 2;
+    const unsigned rows = t->deep == 1 ? n3 : n2, deep = t->deep == 1 ? n2 : n3;
+    const unsigned width = in1 || n1 < HT_FD_LAYER_WIDTH ? n1 : HT_FD_LAYER_WIDTH;
+    const unsigned strips = (n1 + width - 1) / width, most = in2 && in3 ? 1 : HT_FD_LAYER_DEPTH;
+    const unsigned each = (width * strips * rows + HT_TOOL_ITEMS - 1) / HT_TOOL_ITEMS;
+    const unsigned within = (unsigned)(group - s->first[zone]), part = within / each;
+    const unsigned column = (within - part * each) * HT_TOOL_ITEMS + (unsigned)HT_ITEM();
+    const unsigned line = column / width, strip = line / rows, row = line - strip * rows;
+    const unsigned across = strip * width + column - line * width, first = part * most;
+    t->count = (int)(first + most < deep ? most : deep - first);
+    t->m.m1 = s->cut[0][i1] + (int)across;
+    t->m.m2 = s->cut[1][i2] + (int)(t->deep == 1 ? first : row);
+    t->m.m3 = s->cut[2][i3] + (int)(t->deep == 1 ? row : first);
     t->m.layers = ht_fd_layers_of(s, 0, i1) | ht_fd_layers_of(s, 1, i2) | ht_fd_layers_of(s, 2, i3);
     t->m.count = 1;
-    return (int)row < rows;
+    return strip < strips && across < n1;
 }
 
 /* To the next target of a work-item. */
-HT_INLINE void ht_fd_go_on(struct ht_fd_column *t) {
-    t->next += HT_FD_ROWS_OF_ITEMS;
-    t->m.m2 = t->deep == 1 ? t->next : t->m.m2;
-    t->m.m3 = t->deep == 2 ? t->next : t->m.m3;
+HT_INLINE void ht_fd_go_on(struct ht_fd_place *m, const int deep) {
+    m->m2 += deep == 1;
+    m->m3 += deep == 2;
 }
 
 /* In a kernel with the layers l: for each target *m of a work-item. */
@@ -65,10 +59,32 @@ HT_INLINE void ht_fd_go_on(struct ht_fd_column *t) {
     struct ht_fd_place *const m = &t.m; \
     if (!ht_fd_target(&l, &t)) return;  \
     HT_ROLLED                           \
-    for (; t.next < t.end; ht_fd_go_on(&t))
+    for (; t.count > 0; t.count--, ht_fd_go_on(m, t.deep))
 
-#define HT_FD_LAYER_ENTRY(name, start)                                         \
-    HT_TOOL_KERNEL name(struct ht_fd_layer_args l, struct ht_fd_layer_coefs c, \
-                        HT_FD_STEP_PARAMS) {                                   \
-        HT_FD_EACH_TARGET(m) ht_fd_finish(&l, &c, start, m, HT_FD_STEP_ARGS);  \
+/* The columns of a work-item, by one layer after the other. */
+HT_INLINE void ht_fd_prepare_column(const struct ht_fd_layer_args *s,
+                                    const struct ht_fd_layer_coefs *c, const struct ht_fd_column *t,
+                                    HT_FD_STEP_PARAMS) {
+    const long step = ht_fd_along(s, t->deep);
+    real factor = ht_fd_factor(s, &t->m, HT_FD_PROFILES - 1, profile);
+    HT_ROLLED
+    for (int i = 0; t->m.layers >> i != 0; i++) {
+        const int depth = ht_fd_depth(s, i, &t->m);
+        long at = ht_fd_number(s, &t->m);
+        struct ht_fd_line l;
+        real p[4];
+        if ((t->m.layers >> i & 1) == 0) continue;
+        ht_fd_find_line(s, i, &t->m, &l);
+        ht_fd_node_filter(&l, depth, profile, p);
+        HT_ROLLED
+        for (int n = 0; n < t->count; n++) {
+            const real left = HT_FD_LAYER_FLUX(factor, d[at]);
+            d[at] = left + ht_fd_correct_node(s, c, 0, &l, depth, p, &t->m, HT_FD_MEMORY_ARGS,
+                                              a[at], factor, left, u HT_FD_MEDIUM_ARGS);
+            at += step;
+            l.wall += step;
+            l.own += s->layer[i].step[t->deep];
+        }
+        factor = 1;
     }
+}

@@ -20,17 +20,8 @@ HT_TOOL_KERNEL ht_fd_layer_damp(struct ht_fd_layer_args l, HT_INPUT(real) profil
                                 HT_OUTPUT(real) u, HT_OUTPUT(real) d) {
     HT_FD_EACH_TARGET(m) {
         const long at = ht_fd_number(&l, m);
-        vector value = HT_GLOBAL_VECTOR(u + at), increment = HT_GLOBAL_VECTOR(d + at);
-        HT_ROLLED
-        for (int i = 0; m->layers >> i != 0; i++) {
-            struct ht_fd_line line;
-            if ((m->layers >> i & 1) == 0) continue;
-            ht_fd_find_line(&l, i, m, &line);
-            const vector factor = ht_fd_profile(&line, 0, ht_fd_depth(&l, i, m), 1, profile);
-            value *= factor;
-            increment *= factor;
-        }
-        ht_fd_put(u + at, 0, m->count, value);
-        ht_fd_put(d + at, 0, m->count, increment);
+        const vector factor = ht_fd_factor(&l, m, 0, profile);
+        ht_fd_put(u + at, 0, m->count, HT_GLOBAL_VECTOR(u + at) * factor);
+        ht_fd_put(d + at, 0, m->count, HT_GLOBAL_VECTOR(d + at) * factor);
     }
 }

@@ -1,5 +1,5 @@
 /* The targets of layers on CPUs, vectors along x1: a pass of cl/fd_vectors.cl or
- * cl/fd_vectors_density.cl does the layers of rows that it has stepped, as long as they are in a
+ * cl/fd_vectors_density.cl does the layers of a row before it steps it, so that both read it from a
  * near cache. */
 /* To the next target from m1 on, of those that lie HT_WIDTH nodes apart from `first` to `end`:
  * those that are in layers, or all where there are none. */
@@ -27,12 +27,13 @@ HT_INLINE bool ht_fd_settle(const struct ht_fd_layer_args *s, const int first, c
     for (m = (struct ht_fd_place){(int)(first), (int)(i2), (int)(i3), 0, 0}; \
          ht_fd_settle(s, (int)(first), (int)(last), &m); m.m1 += HT_WIDTH)
 
-HT_INLINE void ht_fd_finish_row(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
-                                const int start, const long first, const long last, const long i2,
-                                const long i3, HT_FD_STEP_PARAMS) {
+HT_INLINE void ht_fd_prepare_row(const struct ht_fd_layer_args *s,
+                                 const struct ht_fd_layer_coefs *c, const int start,
+                                 const long first, const long last, const long i2, const long i3,
+                                 HT_FD_STEP_PARAMS) {
     struct ht_fd_place m;
     HT_ROLLED
-    HT_FD_EACH_OF_ROW(s, m, first, last, i2, i3) ht_fd_finish(s, c, start, &m, HT_FD_STEP_ARGS);
+    HT_FD_EACH_OF_ROW(s, m, first, last, i2, i3) ht_fd_prepare(s, c, start, &m, HT_FD_STEP_ARGS);
 }
 
 /* In a kernel with the layers l. */
@@ -43,13 +44,13 @@ HT_INLINE void ht_fd_finish_row(const struct ht_fd_layer_args *s, const struct h
         box.end[k] = l.cut[k][3];                                              \
     }
 
-#define HT_FD_LAYER_ENTRY(name, start)                                                          \
-    HT_TOOL_KERNEL name(struct ht_fd_layer_args l, struct ht_fd_layer_coefs c,                  \
-                        HT_FD_STEP_PARAMS) {                                                    \
-        HT_FD_LOCAL_ARRAY                                                                       \
-        HT_FD_SET_BOX                                                                           \
-        ht_fd_walk(&box, &c.whole, HT_FD_OWN, u, a HT_FD_MEDIUM_ARGS, d, u, out, &l, &c, start, \
-                   HT_FD_MEMORY_ARGS HT_FD_LOCAL_ARG);                                          \
+#define HT_FD_LAYER_ENTRY(name, start)                                                            \
+    HT_TOOL_KERNEL name(struct ht_fd_layer_args l, struct ht_fd_layer_coefs c, HT_FD_STEP_PARAMS, \
+                        HT_OUTPUT(real) out) {                                                    \
+        HT_FD_LOCAL_ARRAY                                                                         \
+        HT_FD_SET_BOX                                                                             \
+        ht_fd_walk(&box, &c.whole, HT_FD_OWN, u, a HT_FD_MEDIUM_ARGS, d, u, out, &l, &c, start,   \
+                   HT_FD_MEMORY_ARGS HT_FD_LOCAL_ARG);                                            \
     }
 
 /* For each target *m of a group's rows. */

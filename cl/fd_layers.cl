@@ -2,20 +2,23 @@
  * normal of a layer go through a filter 1/s of one memory, once at half points and once at nodes:
  * of what comes in, x, it takes out x + e with e = p0 x + m,   m = p1 x + p2 e. With D the first
  * difference along the normal, away from the wall, it is applied half a spacing above the nodes to
- * x = D u, with e called q, and at the nodes to x = a L_k u + c, c = a scale D q,   d = g (d + c +
- * e),   u = u + d, where a step without layers has added a L u to d before. u is odd at the wall,
- * where it is 0, and q is even; beyond the layer q is 0.
+ * x = D u, with e called q, and at the nodes to x = a L_k u + c, c = a scale D q. A step is
+ *     d = g (d + a L u + sum of c + e of the axes),   u = u + d,
+ * g the product of the factors of a node's layers. a and the nodes' m have g in them: layers make
+ *     d = g d + sum of c + e
+ * before a step that knows nothing of them. u is odd at the wall, where it is 0, and q is even;
+ * beyond the layer q is 0.
  *
  * In the first step memories hold data, of half points h v/(b dt), v inwards, of nodes minus dt
- * times what v along the other axes has in u_t. With X = d + c + m - a (L - L_k) u/2, which is what
- * flows into a node along the axis in the step,
- *     q = (p0 + f/2) D u + f m,   e = p0 X - f u,   m = (p0 + p1) X - (1 - p2) e,
+ * times what v along the other axes has in u_t. With X = g d + c + g m + a (L + L_k) u/2, which is
+ * what flows into a node along the axis in the step,
+ *     q = (p0 + f/2) D u + f m,   e = p0 X - f g u,   m = (p0 + p1) X - (1 - p2) e,
  * as if data had been damped before time 0, too: they leave no rest.
  *
  * A work-item computes q at the half points around its node itself, from u and from m before the
- * step, which stands in a buffer of its own: so one launch does all of a step, and q is not stored.
- * On CPUs a target is the HT_WIDTH nodes of a vector along x1; of a layer along x1 they have depths
- * of their own.
+ * step, which stands in a buffer of its own: so one launch does all, and q is not stored. On CPUs a
+ * target is the HT_WIDTH nodes of a vector along x1; of a layer along x1 they have depths of their
+ * own.
  *
  * A sponge multiplies u and d by exp(-sigma dt) after each step.
  *
@@ -60,26 +63,25 @@ struct ht_fd_layer_coefs {
     HT_INPUT(real) profile, HT_INPUT(real) before, HT_OUTPUT(real) halves, HT_OUTPUT(real) nodes
 #define HT_FD_MEMORY_ARGS profile, before, halves, nodes
 /* These and the arrays of a step. */
-#define HT_FD_STEP_PARAMS                                                        \
-    HT_FD_MEMORY_PARAMS, HT_INPUT(real) u, HT_INPUT(real) a HT_FD_MEDIUM_PARAMS, \
-        HT_OUTPUT(real) d, HT_OUTPUT(real) out
-#define HT_FD_STEP_ARGS HT_FD_MEMORY_ARGS, u, a HT_FD_MEDIUM_ARGS, d, out
+#define HT_FD_STEP_PARAMS \
+    HT_FD_MEMORY_PARAMS, HT_INPUT(real) u, HT_INPUT(real) a HT_FD_MEDIUM_PARAMS, HT_OUTPUT(real) d
+#define HT_FD_STEP_ARGS HT_FD_MEMORY_ARGS, u, a HT_FD_MEDIUM_ARGS, d
 
 HT_INLINE long ht_fd_pick(const int axis, const long m1, const long m2, const long m3) {
     return axis == 0 ? m1 : axis == 1 ? m2 : m3;
 }
 
 #if HT_FD_LAYERED
-/* What a pass hands on, and what it does of a row that it has stepped (cl/fd_layer_rows.cl). */
+/* What a pass hands on, and what it does of a row before its step (cl/fd_layer_rows.cl). */
 #define HT_FD_LAYER_PARAMS                                                               \
     , const struct ht_fd_layer_args *layer, const struct ht_fd_layer_coefs *layer_coefs, \
         const int start, HT_FD_MEMORY_PARAMS
-#define HT_FD_FINISH_ROW(first, last, i2, i3)                                              \
-    ht_fd_finish_row(layer, layer_coefs, start, first, last, i2, i3, HT_FD_MEMORY_ARGS, u, \
-                     a HT_FD_MEDIUM_ARGS, d, out);
-HT_INLINE void ht_fd_finish_row(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
-                                const int start, const long first, const long last, const long i2,
-                                const long i3, HT_FD_STEP_PARAMS);
+#define HT_FD_PREPARE_ROW(first, last, i2, i3) \
+    ht_fd_prepare_row(layer, layer_coefs, start, first, last, i2, i3, HT_FD_STEP_ARGS);
+HT_INLINE void ht_fd_prepare_row(const struct ht_fd_layer_args *s,
+                                 const struct ht_fd_layer_coefs *c, const int start,
+                                 const long first, const long last, const long i2, const long i3,
+                                 HT_FD_STEP_PARAMS);
 #endif
 
 /* A target, the HT_WIDTH nodes from (m1, m2, m3) of the window on, of which `count` are of its row:
@@ -173,6 +175,10 @@ HT_INLINE void ht_fd_put(HT_GLOBAL real *to, const int from, const int end, cons
     }
 }
 
+HT_INLINE bool ht_fd_in_layer(const struct ht_fd_line *l, const int depth) {
+    return depth < l->cells || ht_fd_along_vector(l);
+}
+
 /* Number `which` of the profile at a depth. */
 HT_INLINE vector ht_fd_profile(const struct ht_fd_line *l, const int which, const int depth,
                                const real outside, HT_GLOBAL const real *profile) {
@@ -216,6 +222,23 @@ HT_INLINE vector ht_fd_near(const struct ht_fd_line *l, const int depth, const b
     return behind && depth < 0 ? -value : value;
 }
 
+/* (1/s - 1) of x, by the memory before; *after: that after the step. */
+HT_INLINE vector ht_fd_filter(const vector p[4], const int first, const vector x, const vector old,
+                              vector *after) {
+    const vector out =
+        first ? fma(fma(p[3], (vector)(real)0.5, p[0]), x, p[3] * old) : fma(p[0], x, old);
+    *after = fma(p[1], x, p[2] * out);
+    return out;
+}
+
+#if HT_FD_DENSITY
+/* b of a half point in the layer. */
+HT_INLINE vector ht_fd_inverse(const struct ht_fd_line *l, const int point HT_FD_MEDIUM_PARAMS) {
+    HT_GLOBAL const real *b = l->axis == 0 ? b1 : l->axis == 1 ? b2 : b3;
+    return HT_GLOBAL_VECTOR(ht_fd_behind(b + l->wall, point + (l->way > 0 ? 0 : 1), l->inward));
+}
+#endif
+
 /* q of a half point from D u; *after: its memory after the step; *flux: b D u. behind: the point
  * may be behind the wall. */
 HT_INLINE vector ht_fd_damped(const struct ht_fd_line *l, const int point, const bool behind,
@@ -223,18 +246,13 @@ HT_INLINE vector ht_fd_damped(const struct ht_fd_line *l, const int point, const
                               HT_INPUT(real) before HT_FD_MEDIUM_PARAMS, vector *after,
                               vector *flux) {
     const int inside = behind && point < 0 ? -1 - point : point;
-    const int held = inside < l->cells || ht_fd_along_vector(l) ? inside : l->cells - 1;
-    const vector old = ht_fd_recall(l, held, before);
+    const int held = ht_fd_in_layer(l, inside) ? inside : l->cells - 1;
     vector p[4], damped;
     HT_UNROLLED(k, 4) p[k] = ht_fd_profile(l, k, held, 0, profile);
-    damped =
-        first ? fma(fma(p[3], (vector)(real)0.5, p[0]), slope, p[3] * old) : fma(p[0], slope, old);
-    *after = fma(p[1], slope, p[2] * damped);
+    damped = ht_fd_filter(p, first, slope, ht_fd_recall(l, held, before), after);
 #if HT_FD_DENSITY
     {
-        HT_GLOBAL const real *b = l->axis == 0 ? b1 : l->axis == 1 ? b2 : b3;
-        const vector inverse =
-            HT_GLOBAL_VECTOR(ht_fd_behind(b + l->wall, inside + (l->way > 0 ? 0 : 1), l->inward));
+        const vector inverse = ht_fd_inverse(l, inside HT_FD_MEDIUM_ARGS);
         damped = HT_FD_LAYER_FLUX(inverse, damped);
         *flux = HT_FD_LAYER_FLUX(inverse, slope);
     }
@@ -242,50 +260,54 @@ HT_INLINE vector ht_fd_damped(const struct ht_fd_line *l, const int point, const
     return held == inside ? damped : (vector)(real)0;
 }
 
-/* What a layer adds to d at a node; *factor: g, multiplied. begin: d - a L u/2 in the first step.
- * u: at the node, and q at half points depth - HT_FD_LAYER_R on; flux: b D u there, or 2 R + 1
- * values of u about the node; kept: of the half point after the step, of the node before it, then
- * after. */
-HT_INLINE vector ht_fd_correct(const struct ht_fd_layer_coefs *c, const struct ht_fd_line *l,
-                               const int depth, const int first, const vector begin,
-                               const vector modulus, const vector u, const vector *q,
-                               const vector *flux, HT_INPUT(real) profile, HT_OUTPUT(real) halves,
-                               HT_OUTPUT(real) nodes, const vector point, vector *factor) {
+/* What a layer adds to d at a node, by p of the node; `in` it, a node has memories, and *after
+ * becomes that after the step. begin: g d + a L u/2 in the first step, when the factor g counts. u:
+ * at the node, and q at half points depth - HT_FD_LAYER_R on; flux: b D u there, or 2 R + 1 values
+ * of u about the node. */
+HT_INLINE vector ht_fd_correct(const struct ht_fd_layer_coefs *c, const int axis, const bool in,
+                               const vector p[4], const int first, const vector begin,
+                               const vector factor, const vector modulus, const vector u,
+                               const vector *q, const vector *flux, const vector node,
+                               vector *after) {
     vector change = 0;
     HT_UNROLLED(j, HT_FD_LAYER_R)
-        change = HT_FD_FIRST((vector)HT_FD_OF_AXIS(HT_FD_LAYER_SCALED(c), l->axis, j),
+        change = HT_FD_FIRST((vector)HT_FD_OF_AXIS(HT_FD_LAYER_SCALED(c), axis, j),
                              q[HT_FD_LAYER_R - 1 - j], q[HT_FD_LAYER_R + j], change);
     change = HT_FD_LAYER_FLUX(modulus, change);
-    if (depth < l->cells || ht_fd_along_vector(l)) {
-        const vector node = ht_fd_recall(l, depth, nodes);
-        vector p[5], sum = 0, x, excess, after;
-        HT_UNROLLED(k, 5) p[k] = ht_fd_profile(l, 4 + k, depth, (real)(k == 4), profile);
+    if (in) {
+        vector sum = 0, x, excess;
         HT_UNROLLED(j, HT_FD_R)
 #if HT_FD_DENSITY
-            sum = HT_FD_FIRST((vector)HT_FD_OF_AXIS(c->whole.c, l->axis, j), flux[HT_FD_R - 1 - j],
+            sum = HT_FD_FIRST((vector)HT_FD_OF_AXIS(c->whole.c, axis, j), flux[HT_FD_R - 1 - j],
                               flux[HT_FD_R + j], sum);
 #else
-            sum = HT_FD_SECOND((vector)HT_FD_OF_AXIS(c->whole.c, l->axis, j), flux[HT_FD_R - j - 1],
+            sum = HT_FD_SECOND((vector)HT_FD_OF_AXIS(c->whole.c, axis, j), flux[HT_FD_R - j - 1],
                                flux[HT_FD_R], flux[HT_FD_R + j + 1], sum);
 #endif
         if (first) {
-            x = begin + node + fma(modulus, sum * (vector)(real)0.5, change);
-            excess = fma(p[0], x, -(p[3] * u));
-            after = fma(p[0] + p[1], x, (p[2] - (vector)(real)1) * excess);
+            x = fma(factor, node, begin) + fma(modulus, sum * (vector)(real)0.5, change);
+            excess = fma(p[0], x, -(p[3] * factor * u));
+            *after = fma(p[0] + p[1], x, (p[2] - (vector)(real)1) * excess);
         } else {
             x = fma(modulus, sum, change);
-            excess = fma(p[0], x, node);
-            after = fma(p[1], x, p[2] * excess);
+            excess = ht_fd_filter(p, 0, x, node, after);
         }
         change += excess;
-        *factor *= p[4];
-        ht_fd_remember(l, depth, point, halves);
-        ht_fd_remember(l, depth, after, nodes);
     }
     return change;
 }
 
-/* d - a L u/2 of nodes. */
+/* D u of the half point n - HT_FD_LAYER_R + 1/2 above the middle of near. */
+HT_INLINE vector ht_fd_slope(const struct ht_fd_layer_coefs *c, const vector *near, const int n) {
+    const int middle = HT_FD_LAYER_SPAN - HT_FD_LAYER_R + n;
+    vector slope = 0;
+    HT_UNROLLED(j, HT_FD_LAYER_R)
+        slope = HT_FD_FIRST((vector)HT_FD_LAYER_FIRST(c, j), near[middle - j], near[middle + j + 1],
+                            slope);
+    return slope;
+}
+
+/* d + a L u/2 of nodes. */
 HT_INLINE vector ht_fd_begin(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
                              const struct ht_fd_place *m, const vector modulus, const vector d,
                              HT_GLOBAL const real *u HT_FD_MEDIUM_PARAMS) {
@@ -293,7 +315,7 @@ HT_INLINE vector ht_fd_begin(const struct ht_fd_layer_args *s, const struct ht_f
     real whole[HT_WIDTH] = {0};
     for (int e = 0; e < HT_WIDTH && e < m->count; e++)
         whole[e] = ht_fd_whole(&c->whole, s->row, s->plane, at + e, u HT_FD_MEDIUM_ARGS);
-    return fma((vector)(real)-0.5 * modulus, *(loose *)whole, d);
+    return fma((vector)(real)0.5 * modulus, *(loose *)whole, d);
 }
 
 #if HT_WIDTH > 1
@@ -335,61 +357,91 @@ HT_INLINE vector ht_fd_points_along(const struct ht_fd_layer_coefs *c, const str
 }
 #endif
 
-/* Layer i at a target. */
+/* The filter of a target's nodes. */
+HT_INLINE void ht_fd_node_filter(const struct ht_fd_line *l, const int depth,
+                                 HT_INPUT(real) profile, vector p[4]) {
+    HT_UNROLLED(k, 4) {
+        p[k] = 0;
+        if (ht_fd_in_layer(l, depth)) p[k] = ht_fd_profile(l, 4 + k, depth, 0, profile);
+    }
+}
+
+/* A layer at a target, whose line is l and whose filter p. left: g d. */
 HT_INLINE vector ht_fd_correct_node(const struct ht_fd_layer_args *s,
-                                    const struct ht_fd_layer_coefs *c, const int start, const int i,
+                                    const struct ht_fd_layer_coefs *c, const int start,
+                                    const struct ht_fd_line *l, const int depth, const vector p[4],
                                     const struct ht_fd_place *m, HT_FD_MEMORY_PARAMS,
-                                    const vector modulus, const vector d,
-                                    HT_INPUT(real) u HT_FD_MEDIUM_PARAMS, vector *factor) {
-    const int depth = ht_fd_depth(s, i, m);
-    struct ht_fd_line l;
-    vector near[2 * HT_FD_LAYER_SPAN + 1], q[2 * HT_FD_LAYER_R];
-    vector flux[2 * HT_FD_LAYER_R], there, point = 0;
-    ht_fd_find_line(s, i, m, &l);
+                                    const vector modulus, const vector factor, const vector left,
+                                    HT_INPUT(real) u HT_FD_MEDIUM_PARAMS) {
+    const bool in = ht_fd_in_layer(l, depth);
+    vector near[2 * HT_FD_LAYER_SPAN + 1], q[2 * HT_FD_LAYER_R], flux[2 * HT_FD_LAYER_R];
+    vector there, change, point = 0, node = 0, after = 0;
 #if HT_WIDTH > 1
-    if (l.axis == 0) {
+    if (l->axis == 0) {
         HT_UNROLLED_FROM(j, -HT_FD_R, HT_FD_R + 1)
-            near[HT_FD_LAYER_SPAN + j] = HT_GLOBAL_VECTOR(u + l.wall + l.way * (depth + j));
+            near[HT_FD_LAYER_SPAN + j] = HT_GLOBAL_VECTOR(u + l->wall + l->way * (depth + j));
         point =
-            ht_fd_points_along(c, &l, depth, start, u, profile, before HT_FD_MEDIUM_ARGS, q, flux);
+            ht_fd_points_along(c, l, depth, start, u, profile, before HT_FD_MEDIUM_ARGS, q, flux);
     } else
 #endif
     {
         HT_UNROLLED_FROM(j, -HT_FD_LAYER_SPAN, HT_FD_LAYER_SPAN + 1)
-            near[HT_FD_LAYER_SPAN + j] = ht_fd_near(&l, depth + j, j < 0, u);
+            near[HT_FD_LAYER_SPAN + j] = ht_fd_near(l, depth + j, j < 0, u);
         HT_UNROLLED(n, 2 * HT_FD_LAYER_R) {
-            const int middle = HT_FD_LAYER_SPAN - HT_FD_LAYER_R + n;
-            vector slope = 0;
-            HT_UNROLLED(j, HT_FD_LAYER_R)
-                slope = HT_FD_FIRST((vector)HT_FD_LAYER_FIRST(c, j), near[middle - j],
-                                    near[middle + j + 1], slope);
-            q[n] = ht_fd_damped(&l, depth - HT_FD_LAYER_R + n, n < HT_FD_LAYER_R, start, slope,
-                                profile, before HT_FD_MEDIUM_ARGS, &there, &flux[n]);
+            q[n] = ht_fd_damped(l, depth - HT_FD_LAYER_R + n, n < HT_FD_LAYER_R, start,
+                                ht_fd_slope(c, near, n), profile, before HT_FD_MEDIUM_ARGS, &there,
+                                &flux[n]);
             if (n == HT_FD_LAYER_R) point = there;
         }
     }
-    return ht_fd_correct(c, &l, depth, start,
-                         start ? ht_fd_begin(s, c, m, modulus, d, u HT_FD_MEDIUM_ARGS) : d, modulus,
-                         near[HT_FD_LAYER_SPAN], q,
-                         HT_FD_DENSITY ? flux : near + HT_FD_LAYER_SPAN - HT_FD_R, profile, halves,
-                         nodes, point, factor);
+    if (in) node = ht_fd_recall(l, depth, nodes);
+    change = start ? ht_fd_begin(s, c, m, modulus, left, u HT_FD_MEDIUM_ARGS) : left;
+    change =
+        ht_fd_correct(c, l->axis, in, p, start, change, factor, modulus, near[HT_FD_LAYER_SPAN], q,
+                      HT_FD_DENSITY ? flux : near + HT_FD_LAYER_SPAN - HT_FD_R, node, &after);
+    if (in) {
+        ht_fd_remember(l, depth, point, halves);
+        ht_fd_remember(l, depth, after, nodes);
+    }
+    return change;
 }
 
-/* Nodes that the interior's kernel has stepped, by all layers that they are in. start: of the first
- * step, when memories hold data. */
-HT_INLINE void ht_fd_finish(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
-                            const int start, const struct ht_fd_place *m, HT_FD_STEP_PARAMS) {
-    const long at = ht_fd_number(s, m);
-    const vector plain = HT_GLOBAL_VECTOR(d + at), modulus = HT_GLOBAL_VECTOR(a + at);
-    vector step = plain, factor = 1;
+/* The product of number `which` of the profiles of a target's layers. */
+HT_INLINE vector ht_fd_factor(const struct ht_fd_layer_args *s, const struct ht_fd_place *m,
+                              const int which, HT_INPUT(real) profile) {
+    vector factor = 1;
     HT_ROLLED
-    for (int i = 0; m->layers >> i != 0; i++)
-        if (m->layers >> i & 1)
-            step += ht_fd_correct_node(s, c, start, i, m, HT_FD_MEMORY_ARGS, modulus, plain,
-                                       u HT_FD_MEDIUM_ARGS, &factor);
-    step *= factor;
+    for (int i = 0; m->layers >> i != 0; i++) {
+        const int depth = ht_fd_depth(s, i, m);
+        struct ht_fd_line l;
+        if ((m->layers >> i & 1) == 0) continue;
+        ht_fd_find_line(s, i, m, &l);
+        if (ht_fd_in_layer(&l, depth)) factor *= ht_fd_profile(&l, which, depth, 1, profile);
+    }
+    return factor;
+}
+
+/* Nodes before their step, by one layer after the other. start: of the first step, when memories
+ * hold data. */
+HT_INLINE void ht_fd_prepare(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
+                             const int start, const struct ht_fd_place *m, HT_FD_STEP_PARAMS) {
+    const long at = ht_fd_number(s, m);
+    const vector factor = ht_fd_factor(s, m, HT_FD_PROFILES - 1, profile);
+    const vector modulus = HT_GLOBAL_VECTOR(a + at);
+    const vector left = HT_FD_LAYER_FLUX(factor, HT_GLOBAL_VECTOR(d + at));
+    vector step = left;
+    HT_ROLLED
+    for (int i = 0; m->layers >> i != 0; i++) {
+        const int depth = ht_fd_depth(s, i, m);
+        struct ht_fd_line l;
+        vector p[4];
+        if ((m->layers >> i & 1) == 0) continue;
+        ht_fd_find_line(s, i, m, &l);
+        ht_fd_node_filter(&l, depth, profile, p);
+        step += ht_fd_correct_node(s, c, start, &l, depth, p, m, HT_FD_MEMORY_ARGS, modulus, factor,
+                                   left, u HT_FD_MEDIUM_ARGS);
+    }
     ht_fd_put(d + at, 0, m->count, step);
-    ht_fd_put(out + at, 0, m->count, HT_GLOBAL_VECTOR(u + at) + step);
 }
 
 #if HT_FD_DENSITY

@@ -36,7 +36,7 @@ HT_INLINE void ht_fd_row(const struct ht_fd_args *s, const struct ht_fd_coefs *c
 HT_INLINE void ht_fd_walk(const struct ht_fd_args *s, const struct ht_fd_coefs *c, const int mode,
                           HT_FD_PARAMS HT_FD_LAYER_PARAMS) {
     HT_EACH_ROW(i2, i3) {
+        HT_FD_PREPARE_ROW(s->begin[0], s->end[0], i2, i3)
         ht_fd_row(s, c, mode, i3 * s->plane + i2 * s->row, HT_FD_ARGS);
-        HT_FD_FINISH_ROW(s->begin[0], s->end[0], i2, i3)
     }
 }

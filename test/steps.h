@@ -12,13 +12,18 @@ static inline double *zeros(int64_t count) {
     return x;
 }
 
-/* By the variant that a run takes, not tuned. */
-static inline void make_kernels(const struct ht_problem *p, struct ht_device *device, bool fp64,
-                                struct ht_kernels *out) {
+/* By a variant, "auto": the one that a run takes; not tuned. */
+static inline void make_kernels_by(const char *variant, const struct ht_problem *p,
+                                   struct ht_device *device, bool fp64, struct ht_kernels *out) {
     struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
     const struct ht_spec spec = ht_problem_spec(p, &tuning, HT_PRIMARY);
-    tuning.variant = ht_variant_find("auto", &spec, ht_device_info(device)->gpu);
+    tuning.variant = ht_variant_find(variant, &spec, ht_device_info(device)->gpu);
     must(ht_kernels_create(p, device, &tuning, out));
+}
+
+static inline void make_kernels(const struct ht_problem *p, struct ht_device *device, bool fp64,
+                                struct ht_kernels *out) {
+    make_kernels_by("auto", p, device, fp64, out);
 }
 
 /* u, or of the dual grid d, of all nodes; other fields are 0. */

@@ -21,6 +21,7 @@ struct ht_fd_spec {
     bool density; /* b_k varies */
     bool wide;    /* one node more, for couplings of a pair */
     unsigned map; /* what updates keep beside: 1 << enum ht_map_kind; 0: nothing */
+    bool open;    /* matched layers change d before an update; out then holds p - d of before */
 };
 /* Nodes that a launch reads to either side of its targets along each axis:
  * radius, or 2 radius - 1 where density varies; one more for couplings. */
@@ -59,8 +60,9 @@ HT_ERR ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_spec *s
                             struct ht_tool **out);
 /* Whether a variant's updates can keep maps; layered: sides absorb. */
 bool ht_fd_keeps(const struct ht_variant *variant, bool layered);
-/* From now on updates can keep a map, always of the same kind: more kernels are compiled, once. */
-HT_ERR ht_fd_keeper_build(struct ht_tool *kernels, unsigned what);
+/* From now on updates by these kernels can keep a map, always of the same kind, beside matched
+ * layers or none: more of them are compiled, once. */
+HT_ERR ht_fd_keeper_build(struct ht_tool *kernels, unsigned what, bool open);
 /* What L is made of. */
 struct ht_fd_operator {
     struct ht_buffer *a;    /* [node] */
@@ -310,9 +312,8 @@ HT_ERR ht_fd_layer_kernels_create(struct ht_device *device, const struct ht_fd_s
 bool ht_fd_layers_step(const struct ht_tool *k);
 
 /* Enqueued in order, one launch each for all layers of a box of the window.
- *     ABSORB:  u: before the step; nodes that layers change, after d = d + L u; out = u + d; where
- *              they step a box themselves, all its nodes from the d before. Of sponges: damps d
- *              and out after a step
+ *     ABSORB:  u: before the step; d of nodes that layers change, before d = d + L u; where they
+ * step a box themselves, the step of all its nodes, too. Of sponges: damps d and out after a step
  *     SQUARES: out = a times what a node has of - <u, L u>, which is L's share of the energy, by
  *              differences alone: where density is uniform half of the weights of second
  *              differences times squares of differences from the node, else half of b times

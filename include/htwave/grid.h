@@ -171,6 +171,8 @@ struct ht_stretch {
     double sigma, kappa, alpha, loss, mixed; /* mixed: sigma of the other axes */
 };
 struct ht_stretch ht_layers_stretch(const struct ht_layers *layers, int axis, double at);
+/* What a step leaves of a rate that the loss there damps. */
+double ht_layers_factor(const struct ht_layers *layers, int axis, double at, double dt);
 /* The coefficients of sigma in xi, the distance in cells from there, outside of layers and on their
  * inner faces zeros; on the outer walls those of odd degree are, too, since waves there are their
  * own mirror images. */

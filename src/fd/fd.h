@@ -293,6 +293,7 @@ struct ht_fd_stepper {
     struct ht_fd_shell *shell; /* that steps record, or put back; NULL: none */
     bool back;                 /* steps go backwards */
     struct ht_fd_keep keep;    /* by the next step; map NULL: none */
+    bool trails;               /* w holds u - d, where matched layers are */
 };
 /* What the engine must compute for a problem. */
 struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64);

@@ -59,7 +59,9 @@ struct planes {
     const struct ht_fd_stepper *s;
     unsigned parity;
     int64_t count;
+    int64_t first; /* number in the grid of the first one */
     double *from, *to;
+    double *factor[3]; /* of nodes of an axis; NULL: 1 */
 };
 
 /* A plane of the grid's values into one of the window, continued along x1 and x2. */
@@ -74,13 +76,29 @@ static enum ht_err continue_plane(void *data, int64_t plane) {
     const int64_t *count = s->r.partition.window[HT_PRIMARY].count;
     const double *from = p->from + plane * ht_grid_plane(grid, HT_PRIMARY);
     double *to = p->to + plane * s->box.plane;
+    const int64_t m3 = ht_fd_inside(grid, p->parity, 2, p->first + plane);
     for (int64_t m2 = 0; m2 < count[1]; m2++, to += s->box.row) {
-        const double *row = from + n1 * ht_fd_inside(grid, p->parity, 1, m2 - s->box.begin[1]);
+        const int64_t m = ht_fd_inside(grid, p->parity, 1, m2 - s->box.begin[1]);
+        const double *row = from + n1 * m;
         memcpy(to + begin, row, (size_t)(end - begin) * sizeof *to);
+        for (int64_t m1 = 0; p->factor[0] != NULL && m1 < n1; m1++)
+            to[begin + m1] *= p->factor[0][m1] * (p->factor[1][m] * p->factor[2][m3]);
         for (int64_t m1 = 0; m1 < count[0]; m1 = m1 + 1 == begin ? last : m1 + 1)
             to[m1] = row[ht_fd_inside(grid, p->parity, 0, m1 - begin)];
     }
     return HT_OK;
+}
+
+/* The factors of matched layers at the nodes of each axis, one after the other, which are in a
+ * (cl/fd_layers.cl). False: there are none. */
+static bool find_factors(const struct ht_problem *problem, double *out) {
+    const struct ht_layers *layers = problem->layers;
+    if (layers == NULL || problem->fd.pair != HT_PAIR_NONE || layers->type == HT_ABSORBING_SPONGE)
+        return false;
+    for (int k = 0; k < 3; k++)
+        for (int64_t m = 0; m < ht_grid_nodes(problem->grid, HT_PRIMARY, k); m++)
+            *out++ = ht_layers_factor(layers, k, (double)m, problem->dt);
+    return true;
 }
 
 enum ht_err ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int last, unsigned parity,
@@ -91,11 +109,16 @@ enum ht_err ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int last, unsi
         .s = s, .parity = parity, .count = ht_least(ht_fd_block_planes(grid), planes)};
     HT_ARRAY(double, grid_values, (p.count * ht_grid_plane(grid, HT_PRIMARY)));
     HT_ARRAY(double, window_values, p.count * s->box.plane);
+    int64_t nodes[3], all = 0;
+    for (int k = 0; k < 3; k++) all += nodes[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
+    HT_ARRAY(double, factors, all);
+    if (first == 0 && find_factors(&s->problem, factors))
+        for (int k = 0; k < 3; k++) p.factor[k] = k == 0 ? factors : p.factor[k - 1] + nodes[k - 1];
     p.from = grid_values;
     p.to = window_values;
     for (int64_t m3 = 0; m3 < planes; m3 += p.count) {
         const int64_t some = ht_least(p.count, planes - m3);
-        const int64_t at = s->own.first + m3 - s->box.begin[2];
+        const int64_t at = p.first = s->own.first + m3 - s->box.begin[2];
         for (int what = first; what < last; what++) {
             TRY(ht_fd_fill_planes(&s->problem, what, parity, at, at + some, p.from));
             TRY(ht_threads_run(some, continue_plane, &p));

@@ -81,7 +81,7 @@ static void fd_layer_profile(const struct ht_problem *problem, int axis, int sid
         }
         double *of_cell = out + i * HT_FD_PROFILES;
         fill_filter(&stretch, dt, of_cell + 4);
-        of_cell[8] = 1 / (1 + stretch.loss * dt);
+        of_cell[8] = ht_layers_factor(layers, axis, at, dt);
         stretch = ht_layers_stretch(layers, axis, half);
         fill_filter(&stretch, dt, of_cell);
     }

@@ -362,6 +362,7 @@ struct line {
     struct ht_fd_weights weights; /* of the layers' first differences */
     int64_t at, inward;           /* of that node in the window */
     int64_t own, pitch;           /* in the memory */
+    int64_t m[3];                 /* indices of that node */
     int64_t first, last;          /* depths of the targets */
     double *q;                    /* [half point] */
 };
@@ -408,13 +409,28 @@ static double q_at(const struct line *line, int64_t half) {
     return inside < line->side->cells ? line->q[inside] : 0;
 }
 
-/* In the first step: d - a L u/2 of a node. */
-static double begin(const struct line *line, double d, int64_t at) {
-    return d + minus(line, line->w->law.a->host[at] * add_axes(line->e, line->w, at) / 2);
+/* The factor g of a node, of all its layers. */
+static double factor_of(const struct line *line, int64_t depth) {
+    struct line of = *line;
+    double factor = 1;
+    of.m[line->side->axis] += line->side->side == 0 ? depth : -depth;
+    for (int i = 0; i < of.l->sides.count; i++) {
+        of.side = &of.l->sides.side[i];
+        const int64_t above = of.m[of.side->axis] - of.side->wall;
+        const int64_t own = of.side->side == 0 ? above : -above;
+        if (own < of.side->cells) factor *= profile_of(&of, HT_FD_PROFILES - 1, own);
+    }
+    return factor;
+}
+
+/* In the first step: g times d and what data in layers have, and a L u/2. */
+static double begin(const struct line *line, double g, double memory, int64_t at) {
+    const double all = line->w->law.a->host[at] * add_axes(line->e, line->w, at);
+    return g * (line->w->out->host[at] + magnitude(line->e, memory)) + all / 2;
 }
 
 /* What a node's d takes. */
-static double correct(const struct line *line, double d, int64_t depth) {
+static double correct(const struct line *line, int64_t depth) {
     const struct ht_fd_layers *l = line->l;
     const double *u = line->w->u->host;
     const int k = line->side->axis;
@@ -433,8 +449,9 @@ static double correct(const struct line *line, double d, int64_t depth) {
     const double step = factor * fd_plain_axis(line->e, &line->w->law, k, u, at, pitch);
     double x = step + change, excess;
     if (l->start) {
-        x = begin(line, d, at) + magnitude(line->e, *memory) + step / 2 + change;
-        excess = p[0] * x + minus(line, p[3] * magnitude(line->e, u[at]));
+        const double g = factor_of(line, depth);
+        x = begin(line, g, *memory, at) + step / 2 + change;
+        excess = p[0] * x + minus(line, p[3] * g * magnitude(line->e, u[at]));
         *memory = (p[0] + p[1]) * x + minus(line, (1 + minus(line, p[2])) * excess);
     } else {
         excess = p[0] * x + magnitude(line->e, *memory);
@@ -454,22 +471,18 @@ static void damp_line(const struct line *line) {
     }
 }
 
-/* d without what other layers have added gets what this one does. */
 static void correct_line(const struct line *line) {
-    const double *u = line->w->u->host, *out = line->w->out->host;
     find_fluxes(line);
-    for (int64_t depth = line->first; depth < line->last; depth++) {
-        const int64_t at = line->at + depth * line->inward;
-        const double plain = out[at] + minus(line, magnitude(line->e, u[at]));
-        line->w->d->host[at] += correct(line, plain, depth);
-    }
+    for (int64_t depth = line->first; depth < line->last; depth++)
+        line->w->d->host[line->at + depth * line->inward] += correct(line, depth);
 }
 
-/* out = u + d where layers have changed d. */
-static void add_line(const struct line *line) {
+/* Until the step comes out has the d before. */
+static void keep_line(const struct line *line) {
+    double *d = line->w->d->host;
     for (int64_t depth = line->first; depth < line->last; depth++) {
         const int64_t at = line->at + depth * line->inward;
-        line->w->out->host[at] = magnitude(line->e, line->w->u->host[at]) + line->w->d->host[at];
+        d[at] = line->w->out->host[at] = magnitude(line->e, d[at]);
     }
 }
 
@@ -489,13 +502,16 @@ static void do_side(struct line *line, void (*work)(const struct line *line)) {
         for (int64_t ma = box->begin[a]; ma < box->end[a]; ma++) {
             line->at =
                 side->wall * pitch_of(box, k) + ma * pitch_of(box, a) + mb * pitch_of(box, b);
+            line->m[k] = side->wall;
+            line->m[a] = ma;
+            line->m[b] = mb;
             line->own = side->offset + ma * side->pitch[a] + mb * side->pitch[b];
             if (line->first < line->last) work(line);
         }
 }
 
 static enum ht_err absorb(const struct ht_fd_engine *e, const struct ht_fd_work *w) {
-    static void (*const works[])(const struct line *) = {correct_line, damp_line, add_line};
+    static void (*const works[])(const struct line *) = {keep_line, damp_line, correct_line};
     const struct ht_fd_layers *l = w->layers;
     struct line line = {.e = e, .w = w, .l = l, .weights = ht_fd_layer_weights(&e->spec)};
     int64_t most = 1;

@@ -217,24 +217,26 @@ static enum ht_err run_update(struct ht_fd_stepper *s, struct ht_fd_work *w, boo
     w->out = v[HT_FD_U];
     s->keep.level = s->level;
     if (s->keep.map != NULL) w->keep = &s->keep;
-    /* That run_layers comes, which may do both. */
-    if (s->layers.sides.count > 0 && !s->layers.sponge && !s->back) w->layers = &s->layers;
+    if (s->layers.sides.count > 0 && !s->layers.sponge && !s->back) {
+        w->layers = &s->layers;
+        w->operation = HT_FD_ABSORB;
+        TRY(s->engine.ops->work(&s->engine, w));
+        w->operation = HT_FD_STEP;
+    }
     return s->engine.ops->work(&s->engine, w);
 }
 
-/* After run_update of the same box. */
+/* A sponge, after run_update of the same box; matched layers come with that. */
 static enum ht_err run_layers(void *self, const struct ht_task *task) {
     struct ht_fd_stepper *s = self;
-    const double dt = s->problem.dt;
     const struct ht_fd_work w = {.operation = HT_FD_ABSORB,
                                  .part = task->part,
                                  .box = ht_fd_task_box(s, task),
-                                 .law = ht_fd_scaled(&s->law, dt * dt),
-                                 .u = s->values[HT_FD_W],
                                  .d = s->values[HT_FD_D],
                                  .out = s->values[HT_FD_U],
                                  .layers = &s->layers};
-    return s->layers.sides.count == 0 ? HT_OK : s->engine.ops->work(&s->engine, &w);
+    const bool none = s->layers.sides.count == 0 || !s->layers.sponge;
+    return none ? HT_OK : s->engine.ops->work(&s->engine, &w);
 }
 
 /* What a step back computes of a box: nodes that layers do not change. */
@@ -435,6 +437,7 @@ static void after(void *self, int64_t steps) {
     struct ht_fd_stepper *s = self;
     s->layers.start = false;
     s->keep.map = NULL;
+    s->trails = true;
     s->at += s->back ? -steps : steps;
     s->since += steps;
 }
@@ -478,6 +481,7 @@ static enum ht_err begin(struct ht_fd_stepper *s) {
     const double level = s->level;
     s->level = 0;
     s->mean = NAN;
+    s->trails = false;
     s->since = s->at = 0;
     TRY(level != 0 ? shift(s, HT_FD_U, level) : HT_OK);
     return s->kind->forget(s);
@@ -535,6 +539,7 @@ static void fd_archive(void *self, struct ht_archive *archive) {
 static void archive_all(void *self, struct ht_archive *archive) {
     struct ht_fd_stepper *s = self;
     s->kind->archive(s, archive);
+    s->trails = false;
     for (int a = 0; a < HT_ARRAYS && ht_archive_loads(archive); a++)
         ht_halo_overwritten(&s->r.state, a);
 }
@@ -600,8 +605,14 @@ static void arrays(const void *self, struct ht_arrays *out) {
 
 static enum ht_err keep(void *self, unsigned what, const struct ht_fd_keep *keep) {
     struct ht_fd_stepper *s = self;
-    TRY(ht_fd_keeper_build(s->engine.kernels->fd, what));
+    const bool open = s->problem.layers != NULL && !s->layers.sponge;
+    struct ht_buffer *const *v = s->values;
+    TRY(ht_fd_keeper_build(s->engine.kernels->fd, what, open));
     s->keep = *keep;
+    if (!open || s->trails) return HT_OK;
+    TRY(ht_buffer_clear(v[HT_FD_W]));
+    TRY(ht_fd_advance_own(s, 1, v[HT_FD_U], v[HT_FD_W]));
+    TRY(ht_fd_advance_own(s, -1, v[HT_FD_D], v[HT_FD_W]));
     return HT_OK;
 }
 

@@ -199,7 +199,9 @@ enum ht_err ht_maps_compile(const struct ht_plan *plan, const struct ht_tuning *
     for (int n = 0; n < plan->params->output.maps.count; n++)
         if (ht_map_find(plan, tuning->variant, tuning->fp64, n, &map) == HT_OK &&
             map.shape.window > 0)
-            TRY(ht_fd_keeper_build(kernels->fd, map.shape.what));
+            TRY(ht_fd_keeper_build(kernels->fd, map.shape.what,
+                                   plan->problem.layers != NULL &&
+                                       plan->problem.layers->type != HT_ABSORBING_SPONGE));
     return HT_OK;
 }
 

@@ -123,6 +123,7 @@ static struct ht_recipe recipe_of(const struct ht_fd_spec *spec, const struct ht
                                           {"MOST_REGISTERS", shape->registers},
                                           {"FD_PIECE", ROW_ITEMS},
                                           {"FD_MAP", (int)spec->map},
+                                          {"FD_OPEN", spec->open},
                                           {"PTX", ptx},
                                           {"WIDTH", variant != &ht_variant_fd_vectors ? 1
                                                     : spec->fp64                      ? 8
@@ -172,10 +173,11 @@ bool ht_fd_keeps(const struct ht_variant *variant, bool layered) {
            !(layered && variant == &ht_variant_fd_vectors);
 }
 
-enum ht_err ht_fd_keeper_build(struct ht_tool *kernels, unsigned what) {
+enum ht_err ht_fd_keeper_build(struct ht_tool *kernels, unsigned what, bool open) {
     const struct kernels *k = (const struct kernels *)kernels;
     struct ht_fd_spec spec = k->spec;
     spec.map = what;
+    spec.open = open;
     if (kernels->next != NULL) return HT_OK;
     return ht_fd_kernels_create(kernels->device, &spec, k->variant, &k->shape, &kernels->next);
 }
@@ -556,16 +558,16 @@ const struct ht_variant ht_variant_fd_plain = {.name = "fd-plain",
 
 /* ---- absorbing layers: the program of cl/fd_layers.cl and its launches ---- */
 
-/* A group has so many columns (cl/fd_layer_columns.cl) of so many targets: WIDTH of DEPTH, LANES /
- * WIDTH of each at a time. Measured on an H200 (bench/NOTES.md). */
-enum { LANES = 128, WIDTH = 32, DEPTH = 12 };
+/* A group has LANES columns (cl/fd_layer_columns.cl) of DEPTH nodes in strips of WIDTH, or lines,
+ * or nodes in rows of PLANES planes. Measured on an H200 (bench/NOTES.md). */
+enum { LANES = 128, WIDTH = 32, DEPTH = 4, PLANES = 8 };
 enum { CORRECT, START, SQUARES, DAMP }; /* entries */
 
 /* Beside what kernels have that step nodes without layers; those of fd-vectors do both at once. */
 struct layer_kernels {
     struct kernels of;
     struct ht_fd_weights narrow; /* of the layers */
-    int width;
+    int width, lanes;            /* lanes: of a row */
 };
 
 /* On CPUs one pass does rows and their layers. */
@@ -575,6 +577,18 @@ static bool by_rows(const struct layer_kernels *k) {
 
 bool ht_fd_layers_step(const struct ht_tool *tool) {
     return tool != NULL && by_rows((const struct layer_kernels *)tool);
+}
+
+/* HT_FD_LAYER_SPAN of cl/fd_layers.cl. */
+static int span_of(const struct ht_fd_spec *spec) {
+    const int reach = spec->density ? 2 * spec->radius - 1 : spec->radius;
+    return (int)ht_most(reach, 2 * ht_fd_layer_radius(spec) - 1);
+}
+
+/* Work-items of a row of a layer along x1: of 8 cells those that have its nodes and all that these
+ * read. */
+static int lanes_of(const struct ht_fd_spec *spec) {
+    return 8 + span_of(spec) <= 16 ? 16 : 32;
 }
 
 int64_t ht_fd_layer_limit(const struct ht_fd_spec *spec) {
@@ -606,32 +620,38 @@ enum ht_err ht_fd_layer_kernels_create(struct ht_device *device, const struct ht
     const struct ht_device_info *info = ht_tool_info(device);
     const bool rows = variant == &ht_variant_fd_vectors && !info->gpu && spec->dims > 1;
     const struct ht_variant *of = rows ? variant : &ht_variant_fd_plain;
-    const struct ht_fd_shape shape = ht_fd_shape(spec, of, asked, info);
+    struct ht_fd_shape shape = ht_fd_shape(spec, of, asked, info);
+    /* Compilers would take twice as many, with which too few groups run side by side. */
+    if (!rows) shape.registers = 72 + 56 * ((spec->radius > 4) + spec->fp64);
     const struct ht_recipe pass = recipe_of(spec, of, &shape, 0);
     int lanes = LANES;
     while (lanes > info->max_group) lanes /= 2;
-    const int width = lanes < WIDTH ? lanes : WIDTH;
+    const int row = (int)ht_least(lanes, lanes_of(spec));
     struct ht_recipe recipe = {
         .what = "kernels of absorbing layers",
         .fp64 = spec->fp64,
         .items = rows ? 1 : lanes,
         .number = {{"FD_LAYER_R", ht_fd_layer_radius(spec)},
                    {"FD_LAYERED", rows},
-                   {"FD_LAYER_WIDTH", width},
+                   {"FD_LAYER_WIDTH", WIDTH},
+                   {"FD_LAYER_LANES", row},
+                   {"FD_LANE_PLANES", PLANES},
                    {"FD_LAYER_DEPTH", DEPTH},
                    {"FD_PROFILES", HT_FD_PROFILES}},
         .file = {"fd_args.h", "fd_sizes.h", "fd_layer_args.h", "fd_common.cl", "loose.cl",
                  "fd_layers.cl", rows ? "fd_rows.cl" : "fd_layer_columns.cl",
                  rows ? spec->density ? "fd_vectors_density.cl" : "fd_vectors.cl"
-                      : "fd_layer_entries.cl",
-                 rows ? "fd_entries.cl" : NULL, "fd_layer_rows.cl", "fd_layer_entries.cl"},
+                      : "fd_layer_lines.cl",
+                 rows ? "fd_entries.cl" : "fd_layer_lanes.cl",
+                 rows ? "fd_layer_rows.cl" : "fd_layer_entries.cl",
+                 rows ? "fd_layer_entries.cl" : NULL},
         .entry = {"ht_fd_layer_correct", "ht_fd_layer_start", "ht_fd_layer_squares",
                   "ht_fd_layer_damp"},
         .parts = true,
         .now = true};
-    memcpy(recipe.number + 5, pass.number, sizeof pass.number - 5 * sizeof pass.number[0]);
+    memcpy(recipe.number + 7, pass.number, sizeof pass.number - 7 * sizeof pass.number[0]);
     const struct layer_kernels own = {
-        .of = kernels_of(spec, of, &shape), .narrow = ht_fd_layer_weights(spec), .width = width};
+        .of = kernels_of(spec, of, &shape), .narrow = ht_fd_layer_weights(spec), .lanes = row};
     return ht_tool_create(device, &recipe, &own, sizeof own, out);
 }
 
@@ -706,7 +726,29 @@ struct launch {
     struct ht_arg arg[14];
 };
 
-static void begin(const struct layer_kernels *k, const struct ht_fd_box *box,
+/* Groups of a zone of `count` nodes along each axis, in layers of these bits: where that is one
+ * alone a step takes it by rows (cl/fd_layer_lanes.cl) or by lines along its normal, else by
+ * columns. */
+static int64_t zone_groups(const struct layer_kernels *k, int entry,
+                           const struct ht_fd_sides *sides, const int64_t count[3],
+                           const unsigned layers[3]) {
+    const int64_t items = k->of.tool.recipe.items, lanes = k->lanes;
+    const int64_t width = layers[0] != 0 || count[0] < WIDTH ? count[0] : WIDTH;
+    const unsigned all = layers[0] | layers[1] | layers[2];
+    const int deep = layers[2] != 0 && layers[1] == 0 ? 1 : 2;
+    if (count[0] * count[1] * count[2] == 0) return 0;
+    for (int i = 0; i < sides->count && entry == CORRECT; i++) {
+        const struct ht_fd_side *side = &sides->side[i];
+        if (all == 1u << i && side->axis > 0)
+            return ht_divide_up(count[0] * count[3 - side->axis], items);
+        if (all == 1u << i && side->cells + span_of(&k->of.spec) <= lanes)
+            return ht_divide_up(count[1], items / lanes) * ht_divide_up(count[2], PLANES);
+    }
+    return ht_divide_up(ht_divide_up(count[0], width) * width * count[3 - deep], items) *
+           ht_divide_up(count[deep], layers[1] != 0 && layers[2] != 0 ? 1 : DEPTH);
+}
+
+static void begin(const struct layer_kernels *k, int entry, const struct ht_fd_box *box,
                   const struct ht_fd_sides *sides, struct launch *l) {
     *l = (struct launch){
         .args = {.row = (int)box->row, .plane = k->of.spec.dims > 2 ? (int)box->plane : 0}};
@@ -718,19 +760,16 @@ static void begin(const struct layer_kernels *k, const struct ht_fd_box *box,
     for (int n = 0; n < 12; n++) l->args.cut[n / 4][n % 4] = (int)cut[n / 4][n % 4];
     for (int n = 0; n < 9; n++) l->args.layers[n / 3] |= (int)(layers[n / 3][n % 3] << 8 * (n % 3));
     for (int n = 0; n < HT_FD_ZONES; n++) {
-        /* The groups of zone n. */
         const int at[3] = {n % 3, n / 3 % 3, n / 9};
         int64_t count[3];
-        unsigned all = 0;
+        unsigned of[3];
         for (int i = 0; i < 3; i++) {
             count[i] = cut[i][at[i] + 1] - cut[i][at[i]];
-            all |= layers[i][at[i]];
+            of[i] = layers[i][at[i]];
         }
-        const bool none = count[0] * count[1] * count[2] == 0 || (all == 0 && sides->count > 0);
-        const int deep = layers[1][at[1]] != 0 && layers[2][at[2]] == 0 ? 1 : 2;
-        const int64_t groups =
-            ht_divide_up(count[0] * count[3 - deep], k->width) * ht_divide_up(count[deep], DEPTH);
-        l->args.first[n + 1] = l->args.first[n] + (none ? 0 : (int)groups);
+        const bool none = by_rows(k) || ((of[0] | of[1] | of[2]) == 0 && sides->count > 0);
+        l->args.first[n + 1] =
+            l->args.first[n] + (none ? 0 : (int)zone_groups(k, entry, sides, count, of));
     }
     struct ht_fd_args rows = ht_fd_args_of(box);
     l->groups[0] = l->args.first[HT_FD_ZONES];
@@ -761,14 +800,14 @@ enum ht_err ht_fd_layer_launch(struct ht_tool *tool, const struct ht_fd_work *w)
                       : of->start                   ? START
                                                     : CORRECT;
     struct launch l;
-    begin(k, &w->box, entry == SQUARES ? &none : &of->sides, &l);
+    begin(k, entry, &w->box, entry == SQUARES ? &none : &of->sides, &l);
     if (entry != DAMP) add_coefs(k, &w->law, &l);
     if (entry != SQUARES) l.arg[l.count++] = HT_BUFFER(of->profile);
     for (int i = HT_FD_BEFORE; i <= HT_FD_NODES && entry < SQUARES; i++)
         l.arg[l.count++] = HT_BUFFER(of->memory[i]);
     if (entry != DAMP) l.count = add_medium(&k->of.spec, w, l.arg, l.count);
     if (entry < SQUARES) l.arg[l.count++] = HT_BUFFER(w->d);
-    l.arg[l.count++] = HT_BUFFER(w->out);
+    if (entry > START || by_rows(k)) l.arg[l.count++] = HT_BUFFER(w->out);
     if (entry == DAMP) l.arg[l.count++] = HT_BUFFER(w->d);
     if (by_rows(k) && entry > START) l.groups[0] = 1; /* whole rows */
     if (l.groups[0] * l.groups[1] * l.groups[2] == 0) return HT_OK;

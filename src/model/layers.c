@@ -175,6 +175,10 @@ struct ht_stretch ht_layers_stretch(const struct ht_layers *layers, int axis, do
     return out;
 }
 
+double ht_layers_factor(const struct ht_layers *layers, int axis, double at, double dt) {
+    return 1 / (1 + ht_layers_stretch(layers, axis, at).loss * dt);
+}
+
 void ht_layers_jets(const struct ht_layers *layers, int axis, double at, int count, double *out) {
     const double end = (double)layers->cells[axis];
     for (int i = 0; i < count; i++) out[i] = 0;

@@ -3,10 +3,12 @@
 #include "src/solve/methods.h"
 
 /* A problem with the kinds of layers of another: at each absorbing side so many cells, or as it has
- * there, one cell at least between them, and `least` along each axis. */
+ * there, one cell at least between them, of one field more than their differences span, and `least`
+ * along each axis. */
 static void shrink_layers(const struct ht_problem *problem, int64_t cells, int64_t least,
                           struct ht_layers *layers, struct ht_part *small) {
     struct ht_box box = {.end = {least, least, least}};
+    const int64_t between = problem->second != NULL ? problem->fd.order + 2 : 1;
     *layers = *problem->layers;
     for (int k = 0; k < problem->grid->dims; k++) {
         int64_t sum = 0;
@@ -16,7 +18,7 @@ static void shrink_layers(const struct ht_problem *problem, int64_t cells, int64
             layer->length = problem->grid->h[k] * (double)layer->cells;
             sum += layer->cells;
         }
-        box.end[k] = ht_most(least, sum + 1);
+        box.end[k] = ht_most(least, sum + between);
         layers->cells[k] = box.end[k];
     }
     layers->stages = 4;

@@ -423,25 +423,26 @@ static double differ(const struct scene *s, struct ht_device *device,
 /* In layers what the filters take out of L u cancels what the interior has added, but for the
  * rounding of sums up to four times u, dt^2 L at most: d keeps it, and u adds it up, 4 units times
  * n^2/2 after n steps at worst. The bound is two fifths of that. */
-static void test_device(struct ht_device *device, const struct given *g, bool fp64) {
+static void test_device(const char *variant, struct ht_device *device, const struct given *g,
+                        bool fp64) {
     const int steps = 40;
     const double bound = 32 * steps * (fp64 ? DBL_EPSILON : (double)FLT_EPSILON);
     char name[80];
     struct scene s;
     HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels;
     make(&s, g, 0.95);
-    make_kernels(&s.problem, device, fp64, &kernels);
+    make_kernels_by(variant, &s.problem, device, fp64, &kernels);
     for (int sponge = 0; sponge < 2; sponge++) {
         double worst = INFINITY;
         if (sponge) be_sponge(&s);
         const double error = differ(&s, device, &kernels, steps);
-        TEST_CHECK(error <= bound, "%s, %s, %s: after %d steps %.1e from plain loops, of %.1e",
-                   name_of(g, name), ht_real_name(fp64), sponge ? "sponge" : "cpml", steps, error,
-                   bound);
+        TEST_CHECK(error <= bound, "%s, %s, %s, %s: after %d steps %.1e from plain loops, of %.1e",
+                   name_of(g, name), variant, ht_real_name(fp64), sponge ? "sponge" : "cpml", steps,
+                   error, bound);
         /* against the plain loops in magnitudes, from random memories */
         const enum ht_err err = ht_selfcheck(&s.problem, device, &kernels, &worst);
-        TEST_CHECK(err == HT_OK && worst <= 1, "%s, self-check: %.2g of 1 %s", name, worst,
-                   test_said(err));
+        TEST_CHECK(err == HT_OK && worst <= 1, "%s, %s, self-check: %.2g of 1 %s", name, variant,
+                   worst, test_said(err));
     }
 }
 
@@ -486,8 +487,10 @@ int main(int argc, char **argv) {
     test_decay(true);
     struct ht_device *device = test_device_here();
     if (device != NULL) ht_device_cache(device, argc > 1 ? argv[1] : NULL);
-    for (int i = 0; i < 5 && device != NULL; i++)
-        test_device(device, &media[(int[]){4, 5, 6, 8, 9}[i]], i != 2);
+    /* fd-plain has the kernels of layers of GPUs. */
+    for (int i = 0; i < 10 && device != NULL; i++)
+        test_device(i < 5 ? "auto" : "fd-plain", device, &media[(int[]){4, 5, 6, 8, 9}[i % 5]],
+                    i % 5 != 2);
     ht_device_close(device);
     return test_end("fd_layers");
 }
