@@ -418,7 +418,7 @@ int ht_api_reading(ht_api *api, int shot, int group, int reading, char name[64])
     return HT_OK;
 }
 
-static enum ht_err snapshots_look(void *context, const struct ht_view *view) {
+static HT_ERR snapshots_look(void *context, const struct ht_view *view) {
     ht_api *api = context;
     const struct ht_plan *plan = view->run->plan;
     const struct ht_grid box = ht_grid_inner(&plan->grid), *grid = &box;

@@ -30,7 +30,7 @@ struct search {
     struct choice choice[CHOICES];
 };
 
-static enum ht_err find_waves(struct search *s) {
+static HT_ERR find_waves(struct search *s) {
     TRY(ht_args_real(s->args, "--error", DBL_MIN, 0.5, &s->error));
     const struct ht_plan *plan = s->sim->plan;
     const double *k = plan->solution->wavenumber;
@@ -60,7 +60,7 @@ static enum ht_err find_waves(struct search *s) {
 }
 
 /* Adds a method in the precisions in which rounding leaves room. */
-static enum ht_err add_method(struct search *s, const struct ht_carrier *carrier) {
+static HT_ERR add_method(struct search *s, const struct ht_carrier *carrier) {
     const double part = 0.7; /* of the error, in quadrature */
     struct choice c = {.carrier = *carrier, .bytes = NAN, .seconds = NAN};
     TRY(ht_resolution_find(carrier, s->wavelengths, part * s->error, &c.grid));
@@ -104,7 +104,7 @@ static const char *list_keys(const struct choice *c, char keys[KEYS]) {
                           c->grid.cfl, ht_real_name(c->fp64));
 }
 
-static enum ht_err plan_and_time(const struct search *s, struct choice *c) {
+static HT_ERR plan_and_time(const struct search *s, struct choice *c) {
     const struct ht_args *args = s->args;
     char keys[KEYS];
     HT_FREED char *all = NULL;
@@ -125,7 +125,7 @@ static enum ht_err plan_and_time(const struct search *s, struct choice *c) {
 }
 
 /* What is refused, as leapfrog beside absorbing sides, is said. */
-static enum ht_err try_run(const struct search *s, struct choice *c) {
+static HT_ERR try_run(const struct search *s, struct choice *c) {
     const enum ht_log_level level = ht_log_level_get();
     const struct ht_grid box = ht_grid_inner(&s->sim->plan->grid), *grid = &box;
     const double h = s->length / c->grid.cells, rounding = 1e-9;
@@ -209,7 +209,7 @@ static void add_best(const struct search *s, struct ht_text *text) {
     ht_text_add(text, "\n");
 }
 
-static enum ht_err report(const struct search *s) {
+static HT_ERR report(const struct search *s) {
     struct ht_facts f = ht_facts_open();
     ht_fact(&f, HT_NUM("error", s->error), HT_NUM("wavelengths", s->wavelengths),
             HT_NUM("frequency", s->frequency), HT_NUM("wavelength", s->length),
@@ -258,7 +258,7 @@ static void show_best(struct search *s) {
     }
 }
 
-static enum ht_err search(struct search *s) {
+static HT_ERR search(struct search *s) {
     TRY(find_waves(s));
     /* Without a device its limits are those of no particular one. */
     s->limits[0] = s->limits[1] = (struct ht_limits){.bytes_per_s = 1e11, .fma_per_s = 5e11};
@@ -294,7 +294,7 @@ static enum ht_err search(struct search *s) {
     return report(s);
 }
 
-enum ht_err ht_check_error(const struct ht_args *args, const struct ht_params *params) {
+HT_ERR ht_check_error(const struct ht_args *args, const struct ht_params *params) {
     HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
     REQUIRE(ht_comm_size(args->comm) == 1, HT_ERR_INPUT, "--error: not on several ranks");
     TRY(ht_simulation_plan(params, args->comm, NULL, &sim));

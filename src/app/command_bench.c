@@ -48,7 +48,7 @@ struct bench {
     bool wrong; /* a program disagrees with the reference */
 };
 
-static enum ht_err read_whole(const struct ht_args *args, const char *flag, int *out) {
+static HT_ERR read_whole(const struct ht_args *args, const char *flag, int *out) {
     struct ht_integers given = {1, {0}};
     TRY(ht_args_integers(args, flag, 0, 1 << 24, &given));
     REQUIRE(given.count == 1, HT_ERR_INPUT, "%s: must be one number", flag);
@@ -71,7 +71,7 @@ static bool wants(const struct bench *bench, const char *flag, const char *word,
 
 /* Plans a row for every variant that applies, by name, as the one that "auto" chooses, else those
  * made for the device. */
-static enum ht_err plan_variants(struct bench *bench, struct row row) {
+static HT_ERR plan_variants(struct bench *bench, struct row row) {
     const struct ht_equations eq = ht_equations_make(row.system, row.dims);
     struct ht_part test;
     const struct ht_spec spec = spec_of(&row, &eq, &test);
@@ -95,7 +95,7 @@ static enum ht_err plan_variants(struct bench *bench, struct row row) {
 }
 
 /* Plans both layouts only if they are selected. */
-static enum ht_err plan_layouts(struct bench *bench, struct row row) {
+static HT_ERR plan_layouts(struct bench *bench, struct row row) {
     if (row.scheme->nodal) {
         /* Finite differences have one layout; one and two terms, and uniform and varying density
          * are rows of their own, but for pairs, which have one term here and a uniform medium. */
@@ -119,8 +119,8 @@ static enum ht_err plan_layouts(struct bench *bench, struct row row) {
 }
 
 /* By default in single precision alone on a (slow) CPU. */
-static enum ht_err plan_rows(void *context, const struct ht_equations *eq,
-                             const struct ht_scheme *scheme, int order, bool fp64) {
+static HT_ERR plan_rows(void *context, const struct ht_equations *eq,
+                        const struct ht_scheme *scheme, int order, bool fp64) {
     struct bench *bench = context;
     const struct row row = {.system = eq->system,
                             .scheme = scheme,
@@ -186,7 +186,7 @@ static void print_row(const struct row *row, struct ht_text *text) {
                 100 * row->fraction, nano, row->verified);
 }
 
-static enum ht_err measure_row(const struct bench *bench, struct row *row) {
+static HT_ERR measure_row(const struct bench *bench, struct row *row) {
     const struct ht_limits *all = bench->machine[row->machine].limits;
     const struct ht_equations eq = ht_equations_make(row->system, row->dims);
     struct ht_part plain, test;
@@ -232,7 +232,7 @@ static enum ht_err measure_row(const struct bench *bench, struct row *row) {
     return HT_OK;
 }
 
-static enum ht_err measure_rows(struct bench *bench, int first) {
+static HT_ERR measure_rows(struct bench *bench, int first) {
     HT_ENDED(ht_progress_end) struct ht_progress progress;
     const double began = ht_clock();
     const struct ht_args *args = bench->sweep.args;
@@ -376,7 +376,7 @@ static const struct row *fastest(const struct bench *bench, const struct row *li
 }
 
 /* A line for each problem, with the rate of the fastest kernels on each device. */
-static enum ht_err print_beside(const struct bench *bench) {
+static HT_ERR print_beside(const struct bench *bench) {
     HT_FREED_TEXT struct ht_text text = {0};
     ht_text_add(&text, "\n");
     for (int m = 0; m < bench->machines; m++)
@@ -406,7 +406,7 @@ static enum ht_err print_beside(const struct bench *bench) {
 
 /* ---- the command ---- */
 
-static enum ht_err measure(struct bench *bench, const struct ht_args *args) {
+static HT_ERR measure(struct bench *bench, const struct ht_args *args) {
     const struct ht_device_info *info = bench->info = ht_device_info(bench->device);
     const int first = bench->count;
     TRY(HT_GROW(bench->machine, bench->machines + 1, bench->machine_room));
@@ -429,7 +429,7 @@ static enum ht_err measure(struct bench *bench, const struct ht_args *args) {
     return HT_OK;
 }
 
-static enum ht_err measure_one(void *context, const struct ht_device_info *info) {
+static HT_ERR measure_one(void *context, const struct ht_device_info *info) {
     struct bench *bench = context;
     ht_device_close(bench->device);
     bench->device = NULL;
@@ -438,7 +438,7 @@ static enum ht_err measure_one(void *context, const struct ht_device_info *info)
     return ht_stop_wanted() ? HT_OK : measure(bench, bench->sweep.args);
 }
 
-static enum ht_err write_results(const struct bench *bench, const struct ht_args *args) {
+static HT_ERR write_results(const struct bench *bench, const struct ht_args *args) {
     HT_FREED_TEXT struct ht_text csv = {0};
     HT_ENDED(ht_facts_free) struct ht_facts f = ht_facts_open();
     const struct ht_text *json = &f.json.text;
@@ -459,7 +459,7 @@ static enum ht_err write_results(const struct bench *bench, const struct ht_args
     return HT_OK;
 }
 
-static enum ht_err run(struct bench *bench, const struct ht_args *args) {
+static HT_ERR run(struct bench *bench, const struct ht_args *args) {
     const char *device = ht_args_value(args, "--device");
     for (int i = 0; i < args->count; i++)
         REQUIRE(strcmp(args->operand[i], "rates") == 0, HT_ERR_INPUT,

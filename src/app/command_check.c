@@ -24,8 +24,8 @@ static const int64_t longest = 1024;
 
 /* Cell half-steps per second; the first steps warm up: some drivers compile at the first launch.
  * oracle: takes long, and compiles nothing. */
-static enum ht_err find_rate(const struct ht_stepper *stepper, const struct ht_part *part,
-                             bool oracle, double *rate) {
+static HT_ERR find_rate(const struct ht_stepper *stepper, const struct ht_part *part, bool oracle,
+                        double *rate) {
     double seconds = 0;
     int64_t steps = 1;
     for (int i = oracle; i < 2 || (seconds < enough_s && steps < longest); i++) {
@@ -90,7 +90,7 @@ static double most_cells(const struct ht_simulation *sim) {
     return one ? 1 << 18 : cells_beyond_caches(sim, 2048);
 }
 
-static enum ht_err find_plain(struct ht_simulation *sim, double most, struct estimate *out) {
+static HT_ERR find_plain(struct ht_simulation *sim, double most, struct estimate *out) {
     /* The reference takes minutes for all stages at N = 8 in 3-D; its time is as their number. */
     const int few = 4;
     struct ht_part part;
@@ -110,7 +110,7 @@ static enum ht_err find_plain(struct ht_simulation *sim, double most, struct est
     return HT_OK;
 }
 
-static enum ht_err measure(struct ht_simulation *sim, struct estimate *out) {
+static HT_ERR measure(struct ht_simulation *sim, struct estimate *out) {
     const struct ht_problem *problem = &sim->plan->problem;
     const bool layers = problem->layers != NULL && !sim->oracle;
     const double most = most_cells(sim), least = 32768;
@@ -137,7 +137,7 @@ static enum ht_err measure(struct ht_simulation *sim, struct estimate *out) {
 }
 
 /* Rates of all ranks together. */
-static enum ht_err estimate_time(struct ht_simulation *sim, struct estimate *out) {
+static HT_ERR estimate_time(struct ht_simulation *sim, struct estimate *out) {
     *out = (struct estimate){.damped_rate = NAN, .seconds = NAN, .layer_s = NAN};
     if (sim->no_device != NULL) return HT_OK;
     TRY(ht_comm_agree(sim->comm, measure(sim, out)));
@@ -162,7 +162,7 @@ static enum ht_err estimate_time(struct ht_simulation *sim, struct estimate *out
 }
 
 /* Seconds of a run's steps; NaN: not known. For check_error.c; collective. */
-enum ht_err ht_check_seconds(struct ht_simulation *sim, double *seconds) {
+HT_ERR ht_check_seconds(struct ht_simulation *sim, double *seconds) {
     struct estimate estimate;
     TRY(estimate_time(sim, &estimate));
     *seconds = estimate.seconds;
@@ -173,7 +173,7 @@ enum ht_err ht_check_seconds(struct ht_simulation *sim, double *seconds) {
 
 /* Initial data that files of single precision cannot hold are refused as a run refuses them: of
  * files, and of grids on which they take no time. */
-static enum ht_err check_data(struct ht_simulation *sim) {
+static HT_ERR check_data(struct ht_simulation *sim) {
     const bool few = ht_grid_total(&sim->plan->grid, HT_PRIMARY) <= 1 << 20;
     const bool judged = sim->survey == NULL && (few || sim->params->initial.type == HT_DATA_FILE);
     return judged ? ht_plan_choose_scale(sim->plan) : HT_OK;
@@ -204,7 +204,7 @@ static void add_slab(const struct ht_simulation *sim, struct ht_facts *f) {
             HT_NUM("least_fma", least.fma), HT_CLOSE('}'));
 }
 
-static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) {
+static HT_ERR check(struct ht_simulation *sim, const struct ht_args *args) {
     struct estimate estimate;
     TRY(ht_run_check_wanted(sim));
     if (sim->rank == 0) TRY(ht_disk_check(sim));

@@ -22,8 +22,8 @@ struct table {
     bool single; /* precision */
 };
 
-static enum ht_err read_lists(const struct ht_args *args, const struct ht_params *params,
-                              struct table *t) {
+static HT_ERR read_lists(const struct ht_args *args, const struct ht_params *params,
+                         struct table *t) {
     struct ht_integers *cells = &t->cells;
     TRY(ht_args_integers(args, "--cells", 1, 1000000, cells));
     /* Half to double of the file's own. */
@@ -39,8 +39,8 @@ static enum ht_err read_lists(const struct ht_args *args, const struct ht_params
 
 /* The file's parameters with other cells and another order. Kernels depend on the order only, so
  * they are checked on the first grid of each. */
-static enum ht_err read_params(const struct ht_args *args, const struct ht_params *base, int order,
-                               int cells, bool check, struct ht_params **out) {
+static HT_ERR read_params(const struct ht_args *args, const struct ht_params *base, int order,
+                          int cells, bool check, struct ht_params **out) {
     char list[192];
     int64_t scaled[3];
     HT_FREED char *keys = NULL;
@@ -55,7 +55,7 @@ static enum ht_err read_params(const struct ht_args *args, const struct ht_param
     return ht_input_read(args->operand[0], args->count - 1, args->operand + 1, keys, out);
 }
 
-static enum ht_err run(struct ht_simulation *sim, struct row *row) {
+static HT_ERR run(struct ht_simulation *sim, struct row *row) {
     const struct ht_plan *plan = sim->plan;
     struct ht_energies energies = {.series = NULL};
     double began = ht_clock();
@@ -107,7 +107,7 @@ static const struct row *judged(const struct table *t, int n, double wanted) {
     return NULL;
 }
 
-static enum ht_err check_order(const struct table *t, double wanted) {
+static HT_ERR check_order(const struct table *t, double wanted) {
     for (int n = 0; n < t->orders.count; n++) {
         const struct row *first = t->row + (ptrdiff_t)n * t->cells.count;
         const struct row *row = judged(t, n, wanted);

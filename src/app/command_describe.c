@@ -124,7 +124,7 @@ static void add_system(const struct ht_system *system, struct ht_facts *f) {
            eq.second_order.known ? "yes" : "no", eq.translates ? "yes" : "no");
 }
 
-static enum ht_err fail_unknown(const char *word) {
+static HT_ERR fail_unknown(const char *word) {
     const char *names[32];
     int count = 0;
     HT_FREED_TEXT struct ht_text list = {0};

@@ -21,7 +21,7 @@ static void end_job(struct job *j) {
     free(j->part);
 }
 
-static enum ht_err run_shot(struct job *j, int shot, double *chi) {
+static HT_ERR run_shot(struct job *j, int shot, double *chi) {
     HT_ENDED(ht_pool_free) struct ht_pool pool = {0};
     struct ht_misfit misfit;
     double **r = NULL;
@@ -36,7 +36,7 @@ static enum ht_err run_shot(struct job *j, int shot, double *chi) {
 }
 
 /* Keeps the sums, unless that would take more than a part of the time. */
-static enum ht_err keep(struct job *j) {
+static HT_ERR keep(struct job *j) {
     const double part = 0.05, began = ht_clock();
     double due = began - j->kept > j->took / part;
     TRY(ht_comm_max(j->survey->sim->comm, 1, &due));
@@ -48,7 +48,7 @@ static enum ht_err keep(struct job *j) {
 }
 
 /* The shots of a turn: one of each group of ranks. */
-static enum ht_err run_turn(struct job *j, int first) {
+static HT_ERR run_turn(struct job *j, int first) {
     const struct ht_survey *survey = j->survey;
     const int end = (int)ht_least(first + survey->groups, survey->count);
     const int shot = ht_survey_next(survey, first);
@@ -70,7 +70,7 @@ static double largest_of(const struct ht_medium_wanted *wanted) {
 
 enum { FEW = 16 }; /* values that are said, too: of layers */
 
-static enum ht_err report(const struct job *j) {
+static HT_ERR report(const struct job *j) {
     const struct ht_inverse *inverse = j->inverse;
     const struct ht_medium_gradient *medium = inverse->medium;
     HT_ENDED(ht_facts_free) struct ht_facts f = ht_facts_open();
@@ -108,7 +108,7 @@ static enum ht_err report(const struct job *j) {
     return j->args->json ? ht_args_print(&f.json.text) : HT_OK;
 }
 
-static enum ht_err run_all(struct job *j) {
+static HT_ERR run_all(struct job *j) {
     enum ht_err err = HT_OK;
     j->kept = ht_clock();
     for (int s = 0; s < HT_GRADIENT_SUMS; s++) /* of a disk that takes 1 GB/s */
@@ -130,7 +130,7 @@ static enum ht_err run_all(struct job *j) {
     return HT_BY_FIRST(j->survey->comm, report(j));
 }
 
-static enum ht_err prepare(struct job *j) {
+static HT_ERR prepare(struct job *j) {
     j->began = ht_clock();
     TRY(HT_BY_FIRST(j->args->comm, ht_output_idle(j->params)));
     TRY(ht_survey_plan(j->params, j->args->comm, true, &j->survey));

@@ -6,15 +6,15 @@
 #include "htwave/survey.h"
 
 /* ht_log writes the last newline. */
-static enum ht_err log_text(const struct ht_text *text) {
+static HT_ERR log_text(const struct ht_text *text) {
     TRY(ht_text_status(text));
     ht_log("%.*s", (int)text->length - 1, text->data);
     return HT_OK;
 }
 
 /* Energies judge each state before the observers below them use it. */
-static enum ht_err run_observed(struct ht_simulation *sim, struct ht_output *output,
-                                struct ht_result *result) {
+static HT_ERR run_observed(struct ht_simulation *sim, struct ht_output *output,
+                           struct ht_result *result) {
     const struct ht_plan *plan = sim->plan;
     struct ht_checkpoints checkpoints = {.output = output};
     result->energy.series = output;
@@ -38,8 +38,8 @@ static enum ht_err run_observed(struct ht_simulation *sim, struct ht_output *out
     return ht_run_execute(&sim->run, count, observers);
 }
 
-static enum ht_err finish(struct ht_simulation *sim, struct ht_output *output, double began,
-                          struct ht_result *result, const struct ht_args *args) {
+static HT_ERR finish(struct ht_simulation *sim, struct ht_output *output, double began,
+                     struct ht_result *result, const struct ht_args *args) {
     HT_ENDED(ht_facts_free) struct ht_facts facts = ht_facts_open();
     struct ht_json *json = &facts.json;
     result->wall_s = ht_clock() - began;
@@ -55,8 +55,7 @@ static enum ht_err finish(struct ht_simulation *sim, struct ht_output *output, d
     return args->json ? ht_args_print(&json->text) : HT_OK;
 }
 
-static enum ht_err run_started(struct ht_simulation *sim, double began,
-                               const struct ht_args *args) {
+static HT_ERR run_started(struct ht_simulation *sim, double began, const struct ht_args *args) {
     const struct ht_plan *plan = sim->plan;
     const struct ht_params *params = plan->params;
     struct ht_result result = {.wall_s = 0};
@@ -77,7 +76,7 @@ static enum ht_err run_started(struct ht_simulation *sim, double began,
 }
 
 /* Outputs that the plan cannot have. */
-enum ht_err ht_run_check_wanted(const struct ht_simulation *sim) {
+HT_ERR ht_run_check_wanted(const struct ht_simulation *sim) {
     TRY(ht_output_check(sim->params, sim->plan->medium, sim->plan->problem.stored[HT_PRIMARY]));
     TRY(ht_output_check_traces(sim->params, sim->plan->receivers));
     struct ht_field_map map;
@@ -87,7 +86,7 @@ enum ht_err ht_run_check_wanted(const struct ht_simulation *sim) {
 }
 
 /* Outputs may ask for fields that the run of the checkpoint did not step. */
-static enum ht_err check_resumed(const struct ht_simulation *sim) {
+static HT_ERR check_resumed(const struct ht_simulation *sim) {
     HT_FREED char *then = NULL;
     char now[HT_STEPPED];
     if (sim->params->resume.from == NULL) return HT_OK;
@@ -102,14 +101,14 @@ static enum ht_err check_resumed(const struct ht_simulation *sim) {
 }
 
 /* What would be refused once the kernels are ready. */
-static enum ht_err check_output(const struct ht_simulation *sim) {
+static HT_ERR check_output(const struct ht_simulation *sim) {
     TRY(ht_run_check_wanted(sim));
     if (sim->rank > 0) return HT_OK;
     TRY(check_resumed(sim));
     return ht_disk_check(sim);
 }
 
-enum ht_err ht_run_ready(struct ht_simulation *sim) {
+HT_ERR ht_run_ready(struct ht_simulation *sim) {
     TRY(ht_simulation_tune(sim));
     if (sim->no_device == NULL) {
         HT_ENDED(ht_facts_free) struct ht_facts facts = {.text = {0}};
@@ -152,7 +151,7 @@ static double number_of(const struct shots *s) {
 }
 
 /* A file of traces that is none of these is someone's data. */
-static enum ht_err look_at_data(struct shots *s, int i) {
+static HT_ERR look_at_data(struct shots *s, int i) {
     const struct ht_survey_shot *shot = &s->survey->shot[i];
     const char *key = shot->group > 0 ? HT_KEY("shots.%d.data", shot->group) : "shots";
     double mark = NAN;
@@ -192,7 +191,7 @@ static void add_numbers(const bool *of, int count, struct ht_text *text) {
     }
 }
 
-static enum ht_err begin_shots(struct shots *s) {
+static HT_ERR begin_shots(struct shots *s) {
     const struct ht_params *params = s->survey->params;
     HT_FREED_TEXT struct ht_text text = {0};
     bool any = false;
@@ -215,7 +214,7 @@ static enum ht_err begin_shots(struct shots *s) {
 /* ---- one shot ---- */
 
 /* The positions of receivers that were moved, where the shot's input has them. */
-static enum ht_err write_places(const struct ht_params *params) {
+static HT_ERR write_places(const struct ht_params *params) {
     const struct ht_receivers_given *group = params->receivers.group;
     HT_FREED_TEXT struct ht_text text = {0};
     if (params->receivers.count != 1 || group->places == 0) return HT_OK;
@@ -229,7 +228,7 @@ static enum ht_err write_places(const struct ht_params *params) {
     return ht_file_write(group->file, text.data, text.length);
 }
 
-static enum ht_err run_traces(struct shots *s, struct ht_simulation *sim, const char *path) {
+static HT_ERR run_traces(struct shots *s, struct ht_simulation *sim, const char *path) {
     struct ht_result result = {.wall_s = 0};
     HT_ENDED(ht_output_end) struct ht_output *output = NULL;
     HT_FREED char *folder = NULL;
@@ -245,7 +244,7 @@ static enum ht_err run_traces(struct shots *s, struct ht_simulation *sim, const 
     return HT_OK;
 }
 
-static enum ht_err run_shot(struct shots *s, int i, const char *title) {
+static HT_ERR run_shot(struct shots *s, int i, const char *title) {
     struct ht_simulation *sim = s->survey->sim;
     const struct ht_survey_shot *shot = &s->survey->shot[i];
     const double began = ht_clock();
@@ -279,7 +278,7 @@ static double seconds_left(const struct shots *s, int from) {
     return done > 0 ? sum / done * left : NAN;
 }
 
-static enum ht_err run_all(struct shots *s) {
+static HT_ERR run_all(struct shots *s) {
     const struct ht_survey *survey = s->survey;
     for (int i = ht_survey_next(survey, 0); i < survey->count; i = ht_survey_next(survey, i + 1)) {
         if (s->finished[i]) continue;
@@ -316,7 +315,7 @@ static void add_shot(const struct shots *s, int i, struct ht_facts *f) {
 }
 
 /* Where output.traces asks for it: all shots in one file of each kind. */
-static enum ht_err write_traces(const struct shots *s) {
+static HT_ERR write_traces(const struct shots *s) {
     const struct ht_survey *survey = s->survey;
     HT_ENDED(ht_pool_free) struct ht_pool pool = {0};
     struct ht_traced_shot *shot;
@@ -331,7 +330,7 @@ static enum ht_err write_traces(const struct shots *s) {
     return ht_output_shots(survey->sim->plan, survey->params, survey->count, shot);
 }
 
-static enum ht_err report_shots(struct shots *s) {
+static HT_ERR report_shots(struct shots *s) {
     const struct ht_survey *survey = s->survey;
     HT_ENDED(ht_facts_free) struct ht_facts f = ht_facts_open();
     int done = 0;
@@ -353,7 +352,7 @@ static enum ht_err report_shots(struct shots *s) {
     return s->args->json ? ht_args_print(&f.json.text) : HT_OK;
 }
 
-static enum ht_err simulate_shots(struct shots *s, const struct ht_params *params) {
+static HT_ERR simulate_shots(struct shots *s, const struct ht_params *params) {
     struct ht_comm *comm = s->args->comm;
     s->began = ht_clock();
     TRY(ht_survey_plan(params, comm, s->traces, &s->survey));
@@ -376,8 +375,7 @@ static enum ht_err simulate_shots(struct shots *s, const struct ht_params *param
     return HT_BY_FIRST(comm, report_shots(s));
 }
 
-static enum ht_err run_shots(const struct ht_params *params, const struct ht_args *args,
-                             bool traces) {
+static HT_ERR run_shots(const struct ht_params *params, const struct ht_args *args, bool traces) {
     HT_ENDED(end_shots) struct shots s = {.args = args, .traces = traces, .lock.fd = -1};
     return ht_comm_agree(args->comm, simulate_shots(&s, params));
 }
@@ -391,8 +389,8 @@ enum ht_err ht_command_data(const struct ht_args *args) {
 
 /* ---- one run ---- */
 
-static enum ht_err simulate(struct ht_simulation **sim, const struct ht_params *params,
-                            const struct ht_args *args) {
+static HT_ERR simulate(struct ht_simulation **sim, const struct ht_params *params,
+                       const struct ht_args *args) {
     const double began = ht_clock();
     TRY(ht_simulation_plan(params, args->comm, NULL, sim));
     TRY(ht_comm_agree(args->comm, check_output(*sim)));
@@ -402,7 +400,7 @@ static enum ht_err simulate(struct ht_simulation **sim, const struct ht_params *
 }
 
 /* The folder is looked at before anything takes time. */
-static enum ht_err run_input(const struct ht_params *params, const struct ht_args *args) {
+static HT_ERR run_input(const struct ht_params *params, const struct ht_args *args) {
     HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
     TRY(HT_BY_FIRST(args->comm, ht_output_idle(params)));
     if (params->survey.count > 0) return run_shots(params, args, false);
@@ -419,7 +417,7 @@ enum ht_err ht_command_run(const struct ht_args *args) {
 
 /* ---- from a checkpoint ---- */
 
-static enum ht_err check_format(const char *path) {
+static HT_ERR check_format(const char *path) {
     double format = 0;
     HT_FREED char *version = NULL;
     TRY(ht_archive_read_number(path, "format", &format));
@@ -432,7 +430,7 @@ static enum ht_err check_format(const char *path) {
 }
 
 /* The last one that is as it was stored. */
-static enum ht_err choose(const char *directory, char **out) {
+static HT_ERR choose(const char *directory, char **out) {
     static const char *const name[] = {HT_CHECKPOINT_NAME, HT_CHECKPOINT_OLDER};
     bool any = false;
     for (int i = 0; i < 2; i++) {
@@ -468,7 +466,7 @@ static bool find_other(const char *text, const char *other, char *line, size_t s
     "only time.end and keys of output, device and parallel may change, but not device.precision " \
     "and output.maps, which hold what was before: begin a new run"
 
-static enum ht_err compare_physics(const struct ht_params *params, const char *path) {
+static HT_ERR compare_physics(const struct ht_params *params, const char *path) {
     HT_FREED_TEXT struct ht_text now = {0};
     HT_FREED char *then = NULL;
     char line[200];
@@ -482,7 +480,7 @@ static enum ht_err compare_physics(const struct ht_params *params, const char *p
 }
 
 /* The steps stay; another end takes more or fewer of them. */
-static enum ht_err set_steps(struct ht_params *params, const char *path) {
+static HT_ERR set_steps(struct ht_params *params, const char *path) {
     const double rounding = 1e-12;
     double all = 0, done = 0, end = 0;
     TRY(ht_archive_read_number(path, "all_steps", &all));
@@ -502,14 +500,14 @@ static enum ht_err set_steps(struct ht_params *params, const char *path) {
     return HT_OK;
 }
 
-static enum ht_err prepare_resume(const char *directory, struct ht_params *params) {
+static HT_ERR prepare_resume(const char *directory, struct ht_params *params) {
     TRY(choose(directory, &params->resume.from));
     TRY(compare_physics(params, params->resume.from));
     return set_steps(params, params->resume.from);
 }
 
 /* Rank 0 looks at the files; all get what it finds. */
-static enum ht_err share(struct ht_comm *comm, struct ht_params *params) {
+static HT_ERR share(struct ht_comm *comm, struct ht_params *params) {
     char *from = NULL;
     TRY(ht_comm_broadcast_text(comm, params->resume.from, &from));
     free(params->resume.from);

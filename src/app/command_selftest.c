@@ -141,16 +141,15 @@ struct tester {
 /* A pipe takes a row whole, and gives it so. */
 _Static_assert(sizeof(struct row) <= 512, "pipes");
 
-static enum ht_err send_row(const struct tester *t, const struct row *row) {
+static HT_ERR send_row(const struct tester *t, const struct row *row) {
     REQUIRE(write(t->out, row, sizeof *row) == (ssize_t)sizeof *row, HT_ERR_IO,
             "nobody reads the rows: %s", strerror(errno));
     return HT_OK;
 }
 
 /* Half steps per second and cell of a small grid that is periodic, in the medium of tests. */
-static enum ht_err measure(const struct tester *t, const struct ht_problem *problem,
-                           struct ht_kernels *kernels, const struct ht_tuning *tuning,
-                           struct row *row) {
+static HT_ERR measure(const struct tester *t, const struct ht_problem *problem,
+                      struct ht_kernels *kernels, const struct ht_tuning *tuning, struct row *row) {
     const bool gpu = t->info->gpu;
     const struct ht_effort effort = {.warm = 1, .least = gpu ? 5 : 2};
     const double bytes = gpu ? 0x1p27 : 0x1p21, fma = gpu ? 1e9 : 2e6;
@@ -166,8 +165,8 @@ static enum ht_err measure(const struct tester *t, const struct ht_problem *prob
 }
 
 /* The self-check of runs, and with sources the whole problem. */
-static enum ht_err compare(const struct tester *t, const struct ht_problem *problem,
-                           const struct ht_tuning *tuning, struct row *row) {
+static HT_ERR compare(const struct tester *t, const struct ht_problem *problem,
+                      const struct ht_tuning *tuning, struct row *row) {
     HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     const double began = ht_clock();
     double whole = 0;
@@ -183,8 +182,8 @@ static enum ht_err compare(const struct tester *t, const struct ht_problem *prob
     return measure(t, problem, &kernels, tuning, row);
 }
 
-static enum ht_err test_row(struct tester *t, const struct ht_problem *problem,
-                            const struct ht_tuning *tuning, struct row *row) {
+static HT_ERR test_row(struct tester *t, const struct ht_problem *problem,
+                       const struct ht_tuning *tuning, struct row *row) {
     char name[128]; /* "wave 2-D .., fd-plain, single" */
     struct ht_kernels plan;
     snprintf(row->variant, sizeof row->variant, "%s", tuning->variant->name);
@@ -204,8 +203,8 @@ static enum ht_err test_row(struct tester *t, const struct ht_problem *problem,
 }
 
 /* All variants that serve a problem and are made for such a device. */
-static enum ht_err test_variants(struct tester *t, const struct ht_plan *plan, const struct row *of,
-                                 enum ht_layout_choice layout) {
+static HT_ERR test_variants(struct tester *t, const struct ht_plan *plan, const struct row *of,
+                            enum ht_layout_choice layout) {
     struct ht_tuning tuning = {.fp64 = of->fp64,
                                .ptx = t->info->ptx,
                                .ptx_own = t->info->ptx_own,
@@ -222,7 +221,7 @@ static enum ht_err test_variants(struct tester *t, const struct ht_plan *plan, c
     return HT_OK;
 }
 
-static enum ht_err test_scene(struct tester *t, bool fp64) {
+static HT_ERR test_scene(struct tester *t, bool fp64) {
     HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
     HT_FREED char *keys = NULL;
@@ -243,7 +242,7 @@ static enum ht_err test_scene(struct tester *t, bool fp64) {
 
 /* htwave selftest-rows DEVICE FIRST QUICK ONLY [key=value ...]: rows on standard output. What
  * libraries print goes to standard error. */
-static enum ht_err test_device(struct tester *t, const struct ht_args *args) {
+static HT_ERR test_device(struct tester *t, const struct ht_args *args) {
     HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     HT_FREED char *cache = NULL;
     t->nkeys = args->count - 4;
@@ -296,7 +295,7 @@ static double rounded(double value) {
     return strtod(text, NULL);
 }
 
-static enum ht_err show_row(struct selftest *t, const struct row *row) {
+static HT_ERR show_row(struct selftest *t, const struct row *row) {
     HT_FREED_TEXT struct ht_text text = {0};
     const char *name = NAME_OF(&scenes[row->scene]), *precision = ht_real_name(row->fp64);
     const char *state = state_name[row->state];
@@ -328,8 +327,8 @@ static bool read_row(int from, struct row *row, bool *late) {
     return ready > 0 && read(from, row, sizeof *row) == (ssize_t)sizeof *row;
 }
 
-static enum ht_err start(const struct selftest *t, const struct ht_device_info *info, int first,
-                         pid_t *child, int *from) {
+static HT_ERR start(const struct selftest *t, const struct ht_device_info *info, int first,
+                    pid_t *child, int *from) {
     int end[2];
     posix_spawn_file_actions_t actions;
     const char *only = ht_args_value(t->args, "--only");
@@ -360,8 +359,8 @@ static enum ht_err start(const struct selftest *t, const struct ht_device_info *
 }
 
 /* Rows from number `first` on; *next: of the one to go on with, -1: all are done. */
-static enum ht_err run_process(struct selftest *t, const struct ht_device_info *info, int first,
-                               int *next) {
+static HT_ERR run_process(struct selftest *t, const struct ht_device_info *info, int first,
+                          int *next) {
     struct row row = UNKNOWN(.state = BEGUN);
     enum ht_err err = HT_OK;
     pid_t child;
@@ -388,7 +387,7 @@ static enum ht_err run_process(struct selftest *t, const struct ht_device_info *
     return show_row(t, &row);
 }
 
-static enum ht_err run_device(void *context, const struct ht_device_info *info) {
+static HT_ERR run_device(void *context, const struct ht_device_info *info) {
     struct selftest *t = context;
     HT_FREED_TEXT struct ht_text text = {0};
     enum ht_err err = HT_OK;
@@ -411,7 +410,7 @@ static enum ht_err run_device(void *context, const struct ht_device_info *info) 
     return err;
 }
 
-static enum ht_err check_keys(const struct ht_args *args) {
+static HT_ERR check_keys(const struct ht_args *args) {
     HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     const int group = (int)strlen("device.");
     for (int i = 0; i < args->count; i++) {
@@ -430,7 +429,7 @@ static enum ht_err check_keys(const struct ht_args *args) {
 }
 
 /* Known before the rows take minutes. */
-static enum ht_err check_out(const char *path) {
+static HT_ERR check_out(const char *path) {
     HT_FREED char *temporary = NULL;
     HT_PATH(within, path, ".");
     REQUIRE(!ht_file_exists(within), HT_ERR_INPUT, "--out %s: is a directory", HT_SHOWN(path));

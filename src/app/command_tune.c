@@ -60,8 +60,8 @@ static void report(void *context, const struct ht_trial *trial) {
     ht_fact(tune->facts, HT_OPEN(NULL, '{'), TUNING_FACTS(&trial->tuning, rate), HT_CLOSE('}'));
 }
 
-static enum ht_err tune_class(struct tune *tune, const struct ht_problem *problem, bool fp64,
-                              const struct ht_tune_choice *choice) {
+static HT_ERR tune_class(struct tune *tune, const struct ht_problem *problem, bool fp64,
+                         const struct ht_tune_choice *choice) {
     char name[HT_TUNE_CLASS];
     struct ht_tuned best;
     struct ht_text text = {0};
@@ -98,7 +98,7 @@ static enum ht_err tune_class(struct tune *tune, const struct ht_problem *proble
 }
 
 /* The winners, and what becomes of them. */
-static enum ht_err show(struct tune *tune) {
+static HT_ERR show(struct tune *tune) {
     TRY(ht_text_status(tune->winners));
     ht_say(tune->facts, "Fastest on %s, %d timings for %d class%s of problems:\n%s\n%s\n",
            ht_device_info(tune->device)->name, tune->trials, tune->classes,
@@ -115,7 +115,7 @@ static enum ht_err show(struct tune *tune) {
     return HT_OK;
 }
 
-static enum ht_err tune_file(struct tune *tune, struct ht_params *params) {
+static HT_ERR tune_file(struct tune *tune, struct ht_params *params) {
     HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
     TRY(ht_simulation_plan(params, NULL, NULL, &sim));
     REQUIRE(sim->device != NULL, HT_ERR_DEVICE, "no device, so nothing to tune: %s",
@@ -128,8 +128,8 @@ static enum ht_err tune_file(struct tune *tune, struct ht_params *params) {
 }
 
 /* As `htwave run` plans it by default: the fewest stable stages at cfl 0.9; fills a device. */
-static enum ht_err tune_plain(void *context, const struct ht_equations *eq,
-                              const struct ht_scheme *scheme, int order, bool fp64) {
+static HT_ERR tune_plain(void *context, const struct ht_equations *eq,
+                         const struct ht_scheme *scheme, int order, bool fp64) {
     static const int64_t side[] = {1 << 18, 512, 64};
     const struct ht_tune_choice choice = {0};
     const int64_t n = side[eq->dims - 1], cells[3] = {n, n, n};
@@ -140,7 +140,7 @@ static enum ht_err tune_plain(void *context, const struct ht_equations *eq,
     return tune_class(context, &sample.problem, fp64, &choice);
 }
 
-static enum ht_err tune_classes(struct tune *tune) {
+static HT_ERR tune_classes(struct tune *tune) {
     struct ht_sweep sweep;
     HT_FREED char *cache = NULL;
     HT_ENDED(ht_device_end) struct ht_device *device = NULL;

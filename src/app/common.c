@@ -1,7 +1,7 @@
 #include "app.h"
 
-enum ht_err ht_input_read(const char *file, int count, char *const *keys, const char *more,
-                          struct ht_params **out) {
+HT_ERR ht_input_read(const char *file, int count, char *const *keys, const char *more,
+                     struct ht_params **out) {
     HT_FREED char *words = NULL;
     char *rest = NULL;
     TRY(ht_text_copy(more, &words));
@@ -12,7 +12,7 @@ enum ht_err ht_input_read(const char *file, int count, char *const *keys, const 
     return ht_params_read(file, count, all, out);
 }
 
-enum ht_err ht_both_limits(struct ht_device *device, bool anew, struct ht_limits limits[2]) {
+HT_ERR ht_both_limits(struct ht_device *device, bool anew, struct ht_limits limits[2]) {
     TRY(ht_limits_measure(device, false, anew, &limits[0]));
     return ht_device_info(device)->fp64 ? ht_limits_measure(device, true, anew, &limits[1]) : HT_OK;
 }
@@ -23,7 +23,7 @@ double ht_copied(const struct ht_limits limits[2]) {
 
 /* ---- sweeps ---- */
 
-enum ht_err ht_sweep_read(const struct ht_args *args, bool differences, struct ht_sweep *out) {
+HT_ERR ht_sweep_read(const struct ht_args *args, bool differences, struct ht_sweep *out) {
     *out = (struct ht_sweep){.args = args, .dims = {1, {3}}, .differences = differences};
     TRY(ht_args_integers(args, "--orders", 1, differences ? 2 * HT_FD_RADIUS : HT_MAX_ORDER,
                          &out->orders));
@@ -53,10 +53,9 @@ enum ht_err ht_sweep_read(const struct ht_args *args, bool differences, struct h
     return ht_args_names(args, "--layouts", 2, (const char *const[]){"tensor", "blocked"});
 }
 
-static enum ht_err each_order(const struct ht_sweep *sweep, const struct ht_device_info *info,
-                              int usual, const struct ht_equations *eq,
-                              const struct ht_scheme *scheme, ht_sweep_visit *visit,
-                              void *context) {
+static HT_ERR each_order(const struct ht_sweep *sweep, const struct ht_device_info *info, int usual,
+                         const struct ht_equations *eq, const struct ht_scheme *scheme,
+                         ht_sweep_visit *visit, void *context) {
     const int given = sweep->orders.count;
     for (int n = 0; n < (given > 0 ? given : usual); n++)
         for (int fp64 = 0; fp64 < 1 + info->fp64; fp64++) {
@@ -68,8 +67,8 @@ static enum ht_err each_order(const struct ht_sweep *sweep, const struct ht_devi
     return HT_OK;
 }
 
-enum ht_err ht_sweep_each(const struct ht_sweep *sweep, const struct ht_device_info *info,
-                          int usual, ht_sweep_visit *visit, void *context) {
+HT_ERR ht_sweep_each(const struct ht_sweep *sweep, const struct ht_device_info *info, int usual,
+                     ht_sweep_visit *visit, void *context) {
     for (int s = 0; s < ht_system_count(); s++)
         for (int d = 0; d < sweep->dims.count; d++) {
             const struct ht_equations eq =
@@ -90,19 +89,19 @@ static const char *given(const struct ht_sweep *sweep, const char *flag) {
     return value != NULL ? value : "auto";
 }
 
-enum ht_err ht_cache_of(const struct ht_sweep *sweep, char **cache) {
+HT_ERR ht_cache_of(const struct ht_sweep *sweep, char **cache) {
     return ht_cache_directory(given(sweep, "--cache"), cache);
 }
 
-enum ht_err ht_sweep_open(const struct ht_sweep *sweep, char **cache, struct ht_device **out) {
+HT_ERR ht_sweep_open(const struct ht_sweep *sweep, char **cache, struct ht_device **out) {
     TRY(ht_cache_of(sweep, cache));
     TRY(ht_device_open(given(sweep, "--backend"), given(sweep, "--device"), 0, out));
     ht_device_cache(*out, *cache);
     return HT_OK;
 }
 
-enum ht_err ht_each_device(const char *name, const char *backend, ht_device_visit *visit,
-                           void *context) {
+HT_ERR ht_each_device(const char *name, const char *backend, ht_device_visit *visit,
+                      void *context) {
     HT_FREED struct ht_device_info *infos = NULL;
     int count = 0, met = 0;
     TRY(ht_device_list(&count, &infos));

@@ -9,7 +9,7 @@
 
 /* ---- htwave compare: the largest difference of two outputs, in numbers ---- */
 
-static enum ht_err compare(const struct ht_args *args) {
+static HT_ERR compare(const struct ht_args *args) {
     struct ht_difference d = {.values = 0};
     double eps = 0;
     TRY(ht_args_real(args, "--eps", 0, DBL_MAX, &eps));
@@ -58,7 +58,7 @@ static void add_device(const struct ht_device_info *info, const struct ht_limits
                both > 0 ? HT_KEY(", double %.4g GFMA/s", both * 1e-9) : "");
 }
 
-static enum ht_err devices(const struct ht_args *args) {
+static HT_ERR devices(const struct ht_args *args) {
     int count = 0;
     HT_FREED struct ht_device_info *infos = NULL;
     HT_FREED char *cache = NULL;
@@ -95,7 +95,7 @@ static enum ht_err devices(const struct ht_args *args) {
 /* ---- htwave kernel-text: what a run would hand to the device's compiler ---- */
 
 /* With --ptx the text is that of an NVIDIA device of that architecture. */
-static enum ht_err kernel_text(const struct ht_args *args) {
+static HT_ERR kernel_text(const struct ht_args *args) {
     HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
     HT_FREED_TEXT struct ht_text text = {0};
@@ -269,7 +269,7 @@ static const struct ht_command commands[] = {
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
-static enum ht_err fail_unknown(const char *word) {
+static HT_ERR fail_unknown(const char *word) {
     const char *names[COMMANDS + 4] = {"help", "--help", "--help-config", "--version"};
     int count = 4;
     for (int i = 0; i < COMMANDS; i++)
@@ -281,8 +281,8 @@ static enum ht_err fail_unknown(const char *word) {
          *word == '-' ? "flag" : "command", near ? ", nearest is " : "", near ? near : "");
 }
 
-static enum ht_err run_command(struct ht_comm *comm, const struct ht_command *command, int argc,
-                               char **argv) {
+static HT_ERR run_command(struct ht_comm *comm, const struct ht_command *command, int argc,
+                          char **argv) {
     struct ht_args args;
     REQUIRE(command->ranks || ht_comm_size(comm) == 1, HT_ERR_INPUT,
             "%s runs in one process, not on %d ranks: run it without mpiexec", command->name,
@@ -304,7 +304,7 @@ static const struct ht_command *find_command(const char *word) {
 }
 
 /* htwave help [COMMAND | config] */
-static enum ht_err help(int argc, char **argv) {
+static HT_ERR help(int argc, char **argv) {
     const struct ht_command *command = argc > 0 ? find_command(*argv) : NULL;
     if (argc == 0) {
         fputs("htwave: linear waves by Hermite methods and finite differences\n\n", stdout);
@@ -330,14 +330,14 @@ static enum ht_err help(int argc, char **argv) {
 }
 
 /* Refuses arguments from number `first` on, except the flag. */
-static enum ht_err check_rest(int argc, char **argv, int first, const char *flag) {
+static HT_ERR check_rest(int argc, char **argv, int first, const char *flag) {
     int rest = first + (flag && argc > first && strcmp(argv[first], flag) == 0);
     REQUIRE(argc <= rest, HT_ERR_INPUT, "%s: \"%s\" is not an argument%s%s", argv[1],
             HT_SHOWN(argv[rest]), flag ? "; it takes " : "", flag ? flag : "");
     return HT_OK;
 }
 
-static enum ht_err dispatch(struct ht_comm *comm, int argc, char **argv) {
+static HT_ERR dispatch(struct ht_comm *comm, int argc, char **argv) {
     /* Ranks print as a single process does, on rank 0 only. */
     if (ht_comm_rank(comm) != 0) {
         ht_log_level_set(HT_LOG_SILENT);

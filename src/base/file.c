@@ -9,12 +9,12 @@
 
 enum { NAME_TRIES = 1000 };
 
-static enum ht_err fail_read(const char *path) {
+static HT_ERR fail_read(const char *path) {
     FAIL(HT_ERR_IO, "cannot read %s: %s", path, strerror(errno));
 }
 
 /* Other files than regular ones may be endless or have no writer. */
-static enum ht_err check_regular(const char *path, const struct stat *info) {
+static HT_ERR check_regular(const char *path, const struct stat *info) {
     const char *kind = S_ISFIFO(info->st_mode)   ? "a named pipe"
                        : S_ISSOCK(info->st_mode) ? "a socket"
                                                  : "a device";
@@ -25,7 +25,7 @@ static enum ht_err check_regular(const char *path, const struct stat *info) {
 
 /* Opening a device may act on it, so the type is tested before. Opening a named pipe would wait for
  * a writer: what has become a pipe since the test is opened without waiting, and refused. */
-static enum ht_err open_regular(const char *path, FILE **file, int64_t *size) {
+static HT_ERR open_regular(const char *path, FILE **file, int64_t *size) {
     struct stat info;
     if (stat(path, &info) != 0) return fail_read(path);
     TRY(check_regular(path, &info));
@@ -41,19 +41,19 @@ static void end_file(FILE **file) {
     if (*file != NULL) fclose(*file);
 }
 
-enum ht_err ht_file_size(const char *path, int64_t *size) {
+HT_ERR ht_file_size(const char *path, int64_t *size) {
     HT_ENDED(end_file) FILE *file = NULL;
     *size = 0;
     return open_regular(path, &file, size);
 }
 
-static enum ht_err check_most(const char *path, size_t size, size_t most) {
+static HT_ERR check_most(const char *path, size_t size, size_t most) {
     if (size <= most) return HT_OK;
     FAIL(HT_ERR_IO, "cannot read %s: it is larger than %s", path, HT_BYTES(most));
 }
 
 /* The file may grow meanwhile, or have no known size, as those of /proc. */
-enum ht_err ht_file_read_most(const char *path, size_t most, char **data, size_t *size) {
+HT_ERR ht_file_read_most(const char *path, size_t most, char **data, size_t *size) {
     HT_ENDED(end_file) FILE *file = NULL;
     HT_FREED char *text = NULL;
     int64_t room = 0;
@@ -77,7 +77,7 @@ enum ht_err ht_file_read_most(const char *path, size_t most, char **data, size_t
     return HT_OK;
 }
 
-enum ht_err ht_file_hash(const char *path, uint64_t *hash) {
+HT_ERR ht_file_hash(const char *path, uint64_t *hash) {
     enum { SIZE = 1 << 20 };
     HT_ARRAY(char, data, SIZE);
     HT_ENDED(end_file) FILE *file = fopen(path, "rb");
@@ -104,8 +104,8 @@ static int read_row(const char *line, int columns, double *row) {
     }
 }
 
-enum ht_err ht_file_rows(const char *path, int columns, const char *must, ht_file_row *take,
-                         void *context) {
+HT_ERR ht_file_rows(const char *path, int columns, const char *must, ht_file_row *take,
+                    void *context) {
     HT_FREED char *text = NULL;
     size_t size;
     TRY(ht_file_read(path, &text, &size));
@@ -124,7 +124,7 @@ enum ht_err ht_file_rows(const char *path, int columns, const char *must, ht_fil
     return HT_OK;
 }
 
-enum ht_err ht_file_columns(const char *path, int *columns) {
+HT_ERR ht_file_columns(const char *path, int *columns) {
     HT_FREED char *text = NULL;
     size_t size;
     TRY(ht_file_read(path, &text, &size));
@@ -138,7 +138,7 @@ enum ht_err ht_file_columns(const char *path, int *columns) {
 
 /* The name contains the process number and a counter. Not mkstemp: its files are readable by their
  * owner only, and this file becomes the user's file under the user's umask. */
-enum ht_err ht_file_temporary(const char *path, char **temporary) {
+HT_ERR ht_file_temporary(const char *path, char **temporary) {
     int fd = -1, error = EEXIST;
     *temporary = NULL;
     for (int i = 0; i < NAME_TRIES && fd < 0 && error == EEXIST; i++) {
@@ -167,7 +167,7 @@ void ht_file_abandon(void) {
     if (name != NULL) unlink(name);
 }
 
-enum ht_err ht_file_write_in(const char *folder, const char *name, const void *data, size_t size) {
+HT_ERR ht_file_write_in(const char *folder, const char *name, const void *data, size_t size) {
     struct ht_stream stream;
     TRY(ht_stream_open(folder, name, &stream));
     pending = stream.temporary;
@@ -176,13 +176,13 @@ enum ht_err ht_file_write_in(const char *folder, const char *name, const void *d
     return ht_stream_close(&stream, HT_OK);
 }
 
-enum ht_err ht_file_path(const char *folder, const char *name, char **out) {
+HT_ERR ht_file_path(const char *folder, const char *name, char **out) {
     const size_t length = strlen(folder);
     return ht_text_print(out, "%s%s%s", folder, length > 0 && folder[length - 1] == '/' ? "" : "/",
                          name);
 }
 
-enum ht_err ht_file_sync(const char *temporary, const char *path) {
+HT_ERR ht_file_sync(const char *temporary, const char *path) {
     int fd = open(temporary, O_RDONLY | O_CLOEXEC);
     bool good = fd >= 0 && sync_file(fd);
     int error = errno;
@@ -192,7 +192,7 @@ enum ht_err ht_file_sync(const char *temporary, const char *path) {
 }
 
 /* The new name is on disk, too, where the file system can do that. */
-enum ht_err ht_file_commit(const char *temporary, const char *path) {
+HT_ERR ht_file_commit(const char *temporary, const char *path) {
     enum ht_err err = ht_file_sync(temporary, path);
     if (!err && rename(temporary, path) != 0)
         err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", path, strerror(errno));
@@ -207,7 +207,7 @@ enum ht_err ht_file_commit(const char *temporary, const char *path) {
 }
 
 /* Creates one directory of a path; an existing one is accepted. */
-static enum ht_err make_one(const char *path) {
+static HT_ERR make_one(const char *path) {
     struct stat info;
     if (mkdir(path, 0777) == 0) return HT_OK;
     const int error = errno;
@@ -218,7 +218,7 @@ static enum ht_err make_one(const char *path) {
     return HT_OK;
 }
 
-enum ht_err ht_file_make_directory(const char *path) {
+HT_ERR ht_file_make_directory(const char *path) {
     HT_FREED char *copy = NULL, *probe = NULL;
     REQUIRE(*path, HT_ERR_IO, "cannot create a directory without a name");
     TRY(ht_text_copy(path, &copy));
@@ -247,7 +247,7 @@ bool ht_file_exists(const char *path) {
     return access(path, F_OK) == 0;
 }
 
-enum ht_err ht_file_above(const char *path, char **out) {
+HT_ERR ht_file_above(const char *path, char **out) {
     char *slash;
     TRY(ht_text_copy(path, out));
     while (!ht_file_exists(*out) && (slash = strrchr(*out, '/')) != NULL)
@@ -257,13 +257,13 @@ enum ht_err ht_file_above(const char *path, char **out) {
     return ht_text_copy(".", out);
 }
 
-enum ht_err ht_file_check_directory(const char *path) {
+HT_ERR ht_file_check_directory(const char *path) {
     HT_FREED char *above = NULL;
     TRY(ht_file_above(path, &above));
     return ht_file_make_directory(*path ? above : path);
 }
 
-enum ht_err ht_stream_open(const char *folder, const char *name, struct ht_stream *out) {
+HT_ERR ht_stream_open(const char *folder, const char *name, struct ht_stream *out) {
     *out = (struct ht_stream){.path = NULL};
     TRY(folder ? ht_file_path(folder, name, &out->path) : ht_text_copy(name, &out->path));
     enum ht_err err = ht_file_temporary(out->path, &out->temporary);
@@ -279,7 +279,7 @@ enum ht_err ht_stream_open(const char *folder, const char *name, struct ht_strea
     return err;
 }
 
-enum ht_err ht_stream_close(struct ht_stream *stream, enum ht_err err) {
+HT_ERR ht_stream_close(struct ht_stream *stream, enum ht_err err) {
     const bool good = !ferror(stream->file);
     errno = 0;
     const bool closed = fclose(stream->file) == 0;

@@ -52,8 +52,8 @@ static bool parse_number(const char *text, struct ht_number *out) {
 }
 
 /* The header's text, which ends with a line, and where values begin. */
-static enum ht_err read_header(const char *path, char *data, size_t size, struct ht_number *number,
-                               bool *fortran, struct ht_array *out, size_t *begin) {
+static HT_ERR read_header(const char *path, char *data, size_t size, struct ht_number *number,
+                          bool *fortran, struct ht_array *out, size_t *begin) {
     const unsigned char *bytes = (const unsigned char *)data;
     const bool npy = size > 12 && memcmp(data, "\x93NUMPY", 6) == 0 && bytes[6] <= 3;
     const struct ht_number length = {HT_NUMBER_UNSIGNED, npy && bytes[6] > 1 ? 4 : 2, false};
@@ -80,7 +80,7 @@ static enum ht_err read_header(const char *path, char *data, size_t size, struct
     return HT_OK;
 }
 
-enum ht_err ht_npy_read(const char *path, struct ht_array *out) {
+HT_ERR ht_npy_read(const char *path, struct ht_array *out) {
     HT_FREED char *data = NULL;
     struct ht_number number = {0};
     size_t size, begin;

@@ -207,7 +207,7 @@ static const char *reason(int error) {
     return error ? strerror(error) : "HDF5 refused it";
 }
 
-static enum ht_err set_written(bool ok, const char *name, const char *path, int error) {
+static HT_ERR set_written(bool ok, const char *name, const char *path, int error) {
     REQUIRE(ok && !error, HT_ERR_IO, "cannot write dataset %s of %s: %s", name, path,
             reason(error));
     return HT_OK;
@@ -228,7 +228,7 @@ static void free_file(struct ht_h5 *file) {
     free(file);
 }
 
-static enum ht_err create_file(const char *path, bool checked, struct ht_h5 *file) {
+static HT_ERR create_file(const char *path, bool checked, struct ht_h5 *file) {
     TRY(ht_text_copy(path, &file->path));
     TRY(ht_file_temporary(path, &file->temporary));
     file->checked = checked;
@@ -239,18 +239,18 @@ static enum ht_err create_file(const char *path, bool checked, struct ht_h5 *fil
     FAIL(HT_ERR_IO, "cannot create %s: %s", path, reason(file->disk.error));
 }
 
-enum ht_err ht_h5_create(const char *path, bool checked, struct ht_h5 **out) {
+HT_ERR ht_h5_create(const char *path, bool checked, struct ht_h5 **out) {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* HDF5's own messages are off */
     HT_CREATE(out, create_file(path, checked, *out), free_file);
 }
 
-static enum ht_err check_written(const struct ht_h5 *file) {
+static HT_ERR check_written(const struct ht_h5 *file) {
     REQUIRE(!file->disk.error, HT_ERR_IO, "cannot write %s: %s", file->path,
             reason(file->disk.error));
     return HT_OK;
 }
 
-enum ht_err ht_h5_publish(struct ht_h5 *file) {
+HT_ERR ht_h5_publish(struct ht_h5 *file) {
     if (H5Fflush(file->id, H5F_SCOPE_LOCAL) < 0 && !file->disk.error) file->disk.error = EIO;
     TRY(check_written(file));
     if (file->temporary) TRY(ht_file_commit(file->temporary, file->path));
@@ -259,7 +259,7 @@ enum ht_err ht_h5_publish(struct ht_h5 *file) {
     return HT_OK;
 }
 
-enum ht_err ht_h5_commit(struct ht_h5 *file) {
+HT_ERR ht_h5_commit(struct ht_h5 *file) {
     const char *name = file->temporary;
     shut(file);
     enum ht_err err = check_written(file);
@@ -288,7 +288,7 @@ static hid_t open_unlocked(const char *path) {
     return H5Fopen(path, H5F_ACC_RDONLY, fapl);
 }
 
-static enum ht_err open_file(const char *path, struct ht_h5 *file) {
+static HT_ERR open_file(const char *path, struct ht_h5 *file) {
     int64_t size = 0;
     TRY(ht_text_copy(path, &file->path));
     TRY(ht_file_size(path, &size)); /* HDF5 would wait for a named pipe */
@@ -299,7 +299,7 @@ static enum ht_err open_file(const char *path, struct ht_h5 *file) {
     return HT_OK;
 }
 
-enum ht_err ht_h5_open(const char *path, struct ht_h5 **out) {
+HT_ERR ht_h5_open(const char *path, struct ht_h5 **out) {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     HT_CREATE(out, open_file(path, *out), free_file);
 }
@@ -309,8 +309,8 @@ enum ht_err ht_h5_open(const char *path, struct ht_h5 **out) {
 /* Creates a dataset with space for all values but writes none; a disk that is too small is detected
  * when values are written. No times are stored, so that equal runs write equal files. chunks: else
  * the values stand together. */
-enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
-                          bool chunks, bool single) {
+HT_ERR ht_h5_reserve(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
+                     bool chunks, bool single) {
     hsize_t size[8] = {0}, chunk[8] = {0};
     for (int i = 0; i < rank; i++) size[i] = (hsize_t)extent[i];
     for (int i = 0; i < rank; i++) chunk[i] = (hsize_t)ht_least(extent[i], 128);
@@ -327,7 +327,7 @@ enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int rank, const 
     return set_written(set >= 0, name, file->path, file->disk.error);
 }
 
-enum ht_err ht_h5_write_text(struct ht_h5 *file, const char *name, const char *text) {
+HT_ERR ht_h5_write_text(struct ht_h5 *file, const char *name, const char *text) {
     HID space = H5Screate(H5S_SCALAR), made = H5Pcreate(H5P_DATASET_CREATE);
     HID type = H5Tcopy(H5T_C_S1);
     const bool ok = space >= 0 && made >= 0 && type >= 0 &&
@@ -338,13 +338,13 @@ enum ht_err ht_h5_write_text(struct ht_h5 *file, const char *name, const char *t
     return set_written(written, name, file->path, file->disk.error);
 }
 
-static enum ht_err add_name(const char *name, void *text) {
+static HT_ERR add_name(const char *name, void *text) {
     struct ht_text *names = text;
     if (names->length < 200) ht_text_add(names, "%s%s", names->length ? ", " : "", name);
     return HT_OK;
 }
 
-enum ht_err ht_h5_lacks(struct ht_h5 *file, const char *what) {
+HT_ERR ht_h5_lacks(struct ht_h5 *file, const char *what) {
     HT_FREED_TEXT struct ht_text names = {0};
     TRY(ht_h5_each(file, add_name, &names));
     FAIL(HT_ERR_IO, "%s holds no %s; it has %s", file->path, what,
@@ -352,7 +352,7 @@ enum ht_err ht_h5_lacks(struct ht_h5 *file, const char *what) {
 }
 
 /* Opens a dataset and its space; the caller closes both. */
-static enum ht_err open_set(struct ht_h5 *file, const char *name, hid_t *set, hid_t *space) {
+static HT_ERR open_set(struct ht_h5 *file, const char *name, hid_t *set, hid_t *space) {
     *set = H5Dopen2(file->id, name, H5P_DEFAULT);
     if (*set < 0) return ht_h5_lacks(file, HT_KEY("dataset %s", name));
     *space = H5Dget_space(*set);
@@ -394,7 +394,7 @@ struct rows {
     double *sum; /* [group][plane] */
 };
 
-static enum ht_err sum_rows(void *data, int64_t begin, int64_t end) {
+static HT_ERR sum_rows(void *data, int64_t begin, int64_t end) {
     const struct rows *rows = data;
     for (int64_t i = begin; i < end; i++) {
         const double *value = rows->value + i * rows->plane;
@@ -407,7 +407,7 @@ static enum ht_err sum_rows(void *data, int64_t begin, int64_t end) {
 }
 
 /* sum[plane]: of the sums of the groups. */
-static enum ht_err find_sums(struct rows *rows, double *sum) {
+static HT_ERR find_sums(struct rows *rows, double *sum) {
     HT_ARRAY(double, own, rows->groups * rows->planes);
     rows->sum = own;
     TRY(ht_threads_share(rows->groups * rows->planes, ht_most(1, (1 << 16) / rows->plane), sum_rows,
@@ -422,8 +422,8 @@ static enum ht_err find_sums(struct rows *rows, double *sum) {
 
 /* Of the values [first, last) along an axis that were read: all, or planes of the axis of the sums,
  * the last of theirs. */
-static enum ht_err check_sums(const struct ht_h5 *file, const char *name, hid_t space, int axis,
-                              int64_t first, int64_t last, const double *data) {
+static HT_ERR check_sums(const struct ht_h5 *file, const char *name, hid_t space, int axis,
+                         int64_t first, int64_t last, const double *data) {
     hsize_t size[8];
     if (H5Lexists(file->id, "sums", H5P_DEFAULT) <= 0 ||
         H5Lexists(file->id, SUMS(name), H5P_DEFAULT) <= 0)
@@ -453,8 +453,7 @@ static enum ht_err check_sums(const struct ht_h5 *file, const char *name, hid_t 
     return HT_OK;
 }
 
-enum ht_err ht_h5_check_single(const char *name, const char *path, int64_t count,
-                               const double *data) {
+HT_ERR ht_h5_check_single(const char *name, const char *path, int64_t count, const double *data) {
     for (int64_t i = 0; i < count; i++)
         REQUIRE(!isfinite(data[i]) || fabs(data[i]) <= FLT_MAX, HT_ERR_IO,
                 "cannot write dataset %s of %s: it would hold %.6g, beyond single precision, up to "
@@ -463,8 +462,8 @@ enum ht_err ht_h5_check_single(const char *name, const char *path, int64_t count
     return HT_OK;
 }
 
-enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis, int64_t first,
-                               int64_t last, const double *data) {
+HT_ERR ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis, int64_t first,
+                          int64_t last, const double *data) {
     HID set = H5I_INVALID_HID, space = H5I_INVALID_HID, part = H5I_INVALID_HID;
     TRY(open_set(file, name, &set, &space));
     HID type = H5Dget_type(set);
@@ -476,8 +475,8 @@ enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis, i
     return set_written(ok, name, file->path, file->disk.error || ok ? file->disk.error : errno);
 }
 
-enum ht_err ht_h5_write(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
-                        const double *data, bool single) {
+HT_ERR ht_h5_write(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
+                   const double *data, bool single) {
     int64_t plane = 1;
     TRY(ht_h5_reserve(file, name, rank, extent, false, single));
     TRY(ht_h5_write_planes(file, name, 0, 0, extent[0], data));
@@ -495,7 +494,7 @@ bool ht_h5_has(struct ht_h5 *file, const char *name) {
     return set >= 0;
 }
 
-enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *rank, int64_t extent[8]) {
+HT_ERR ht_h5_extent(struct ht_h5 *file, const char *name, int *rank, int64_t extent[8]) {
     GUARD(file);
     HID set = H5I_INVALID_HID, space = H5I_INVALID_HID;
     TRY(open_set(file, name, &set, &space));
@@ -508,7 +507,7 @@ enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *rank, int64_
     return HT_OK;
 }
 
-enum ht_err ht_h5_read(struct ht_h5 *file, const char *name, int64_t count, double *data) {
+HT_ERR ht_h5_read(struct ht_h5 *file, const char *name, int64_t count, double *data) {
     int64_t extent[8] = {1}, stored = 1;
     int rank;
     TRY(ht_h5_extent(file, name, &rank, extent));
@@ -518,7 +517,7 @@ enum ht_err ht_h5_read(struct ht_h5 *file, const char *name, int64_t count, doub
     return count > 0 ? ht_h5_read_planes(file, name, 0, 0, extent[0], data) : HT_OK;
 }
 
-enum ht_err ht_h5_array(struct ht_h5 *file, const char *name, struct ht_array *out) {
+HT_ERR ht_h5_array(struct ht_h5 *file, const char *name, struct ht_array *out) {
     TRY(ht_h5_extent(file, name, &out->rank, out->extent));
     out->count = 1;
     for (int k = 0; k < out->rank; k++) out->count *= out->extent[k];
@@ -526,8 +525,8 @@ enum ht_err ht_h5_array(struct ht_h5 *file, const char *name, struct ht_array *o
     return ht_h5_read(file, name, out->count, out->value);
 }
 
-enum ht_err ht_h5_read_planes(struct ht_h5 *file, const char *name, int axis, int64_t first,
-                              int64_t last, double *data) {
+HT_ERR ht_h5_read_planes(struct ht_h5 *file, const char *name, int axis, int64_t first,
+                         int64_t last, double *data) {
     GUARD(file);
     HID set = H5I_INVALID_HID, space = H5I_INVALID_HID, part = H5I_INVALID_HID;
     TRY(open_set(file, name, &set, &space));
@@ -543,8 +542,8 @@ enum ht_err ht_h5_read_planes(struct ht_h5 *file, const char *name, int axis, in
     return check_sums(file, name, space, axis, first, last, data);
 }
 
-static enum ht_err set_attribute(const struct ht_h5 *file, const char *name, hid_t stored,
-                                 hid_t space, hid_t memory, const void *value) {
+static HT_ERR set_attribute(const struct ht_h5 *file, const char *name, hid_t stored, hid_t space,
+                            hid_t memory, const void *value) {
     /* Another value of the same type takes its place in the file. */
     HID id = H5Aexists(file->id, name) > 0
                  ? H5Aopen(file->id, name, H5P_DEFAULT)
@@ -554,14 +553,13 @@ static enum ht_err set_attribute(const struct ht_h5 *file, const char *name, hid
     return HT_OK;
 }
 
-enum ht_err ht_h5_set_number(struct ht_h5 *file, const char *name, int count,
-                             const double *values) {
+HT_ERR ht_h5_set_number(struct ht_h5 *file, const char *name, int count, const double *values) {
     hsize_t size = (hsize_t)count;
     HID space = count == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &size, NULL);
     return set_attribute(file, name, H5T_IEEE_F64LE, space, H5T_NATIVE_DOUBLE, values);
 }
 
-enum ht_err ht_h5_set_text(struct ht_h5 *file, const char *name, const char *value) {
+HT_ERR ht_h5_set_text(struct ht_h5 *file, const char *name, const char *value) {
     /* room for another short text in its place */
     const size_t size = strlen(value) / 16 * 16 + 16;
     HID space = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1);
@@ -571,7 +569,7 @@ enum ht_err ht_h5_set_text(struct ht_h5 *file, const char *name, const char *val
     return set_attribute(file, name, type, space, type, padded);
 }
 
-enum ht_err ht_h5_get_number(struct ht_h5 *file, const char *name, int count, double *values) {
+HT_ERR ht_h5_get_number(struct ht_h5 *file, const char *name, int count, double *values) {
     GUARD(file);
     HID id = H5Aexists(file->id, name) > 0 ? H5Aopen(file->id, name, H5P_DEFAULT) : H5I_INVALID_HID;
     REQUIRE(id >= 0, HT_ERR_IO, "%s has no attribute %s", file->path, name);
@@ -597,8 +595,8 @@ static herr_t visit_object(hid_t group, const char *name, const H5O_info_t *info
     return visitor->err ? 1 : 0; /* 1 stops the iteration without an HDF5 error */
 }
 
-enum ht_err ht_h5_each(struct ht_h5 *file, enum ht_err (*visit)(const char *name, void *context),
-                       void *context) {
+HT_ERR ht_h5_each(struct ht_h5 *file, enum ht_err (*visit)(const char *name, void *context),
+                  void *context) {
     struct visitor visitor = {visit, context, HT_OK};
     GUARD(file);
     herr_t result =
@@ -613,8 +611,8 @@ enum ht_err ht_h5_each(struct ht_h5 *file, enum ht_err (*visit)(const char *name
  * call has failed does not always reach the point where the others wait. The values of a dataset
  * stand together in the file, so that every process writes its part by itself. */
 
-static enum ht_err place(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
-                         bool single, int64_t *out) {
+static HT_ERR place(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
+                    bool single, int64_t *out) {
     HID id = H5I_INVALID_HID, space = H5I_INVALID_HID;
     TRY(ht_h5_reserve(file, name, rank, extent, false, single));
     TRY(open_set(file, name, &id, &space));
@@ -623,8 +621,7 @@ static enum ht_err place(struct ht_h5 *file, const char *name, int rank, const i
     return set_written(offset != HADDR_UNDEF, name, file->path, 0);
 }
 
-enum ht_err ht_h5_place(struct ht_h5 *file, const int64_t *extent, int axis,
-                        struct ht_h5_values *set) {
+HT_ERR ht_h5_place(struct ht_h5 *file, const int64_t *extent, int axis, struct ht_h5_values *set) {
     int64_t sums[8] = {1, 1, 1, 1, 1, 1, 1, 1};
     TRY(place(file, set->name, set->rank, extent, set->single, &set->offset));
     if (!file->checked) return HT_OK;
@@ -632,7 +629,7 @@ enum ht_err ht_h5_place(struct ht_h5 *file, const int64_t *extent, int axis,
     return place(file, SUMS(set->name), axis + 1, sums, false, &set->sums);
 }
 
-enum ht_err ht_h5_share(struct ht_h5 *file, const char **name) {
+HT_ERR ht_h5_share(struct ht_h5 *file, const char **name) {
     shut(file);
     *name = file->temporary;
     return check_written(file);
@@ -647,7 +644,7 @@ struct part {
 };
 
 /* Of the planes of all groups, one after the other. */
-static enum ht_err put_planes(void *data, int64_t begin, int64_t end) {
+static HT_ERR put_planes(void *data, int64_t begin, int64_t end) {
     const struct part *p = data;
     const struct ht_h5_values *set = p->set;
     const int64_t bytes = set->plane * (set->single ? 4 : 8), count = p->last - p->first;
@@ -665,7 +662,7 @@ static enum ht_err put_planes(void *data, int64_t begin, int64_t end) {
     return HT_OK;
 }
 
-static enum ht_err put_sums(struct part *p) {
+static HT_ERR put_sums(struct part *p) {
     const struct ht_h5_values *set = p->set;
     struct rows rows = {set->groups, p->last - p->first, set->plane, set->single, set->data, NULL};
     HT_ARRAY(double, sum, rows.planes);
@@ -675,8 +672,8 @@ static enum ht_err put_sums(struct part *p) {
         write_at(p->fd, (haddr_t)(set->sums + p->first * 8), (size_t)rows.planes * 8, sum));
 }
 
-enum ht_err ht_h5_fill(const char *name, const char *path, int count,
-                       const struct ht_h5_values *set, int64_t first, int64_t last) {
+HT_ERR ht_h5_fill(const char *name, const char *path, int count, const struct ht_h5_values *set,
+                  int64_t first, int64_t last) {
     const int fd = open(name, O_WRONLY | O_CLOEXEC);
     REQUIRE(fd >= 0, HT_ERR_IO, "cannot write %s: %s", path, strerror(errno));
     enum ht_err err = HT_OK;

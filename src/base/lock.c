@@ -35,7 +35,7 @@ static bool same_file(int fd, const char *path) {
 }
 
 /* One try; *again: the file was removed meanwhile. */
-static enum ht_err try_lock(struct ht_lock *lock, bool *again) {
+static HT_ERR try_lock(struct ht_lock *lock, bool *again) {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     *again = false;
     lock->fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
@@ -60,7 +60,7 @@ static void close_lock(struct ht_lock *lock) {
     lock->fd = -1;
 }
 
-enum ht_err ht_lock_take(const char *path, struct ht_lock *lock) {
+HT_ERR ht_lock_take(const char *path, struct ht_lock *lock) {
     bool again = true;
     *lock = (struct ht_lock){.fd = -1};
     TRY(ht_text_copy(path, &lock->path));

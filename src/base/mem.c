@@ -1,7 +1,7 @@
 /* Zeroed arrays whose size is checked for overflow; unit/memory replaces this file. */
 #include "htwave/base.h"
 
-enum ht_err ht_mem_alloc(size_t count, size_t size, void *out) {
+HT_ERR ht_mem_alloc(size_t count, size_t size, void *out) {
     void *fresh = NULL;
     REQUIRE(size == 0 || count <= SIZE_MAX / size, HT_ERR_MEMORY,
             "cannot allocate %zu items of %zu bytes: more than memory can hold", count, size);

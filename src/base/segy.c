@@ -19,7 +19,7 @@ double ht_segy_value(const struct ht_segy *s, int64_t sample) {
     return ht_number_at(s->number, s->trace + SEGY_TRACE + sample * s->number.bytes);
 }
 
-static enum ht_err read_at(const struct ht_segy *s, int64_t place, void *out, size_t size) {
+static HT_ERR read_at(const struct ht_segy *s, int64_t place, void *out, size_t size) {
     REQUIRE(fseeko(s->file, (off_t)place, SEEK_SET) == 0 && fread(out, 1, size, s->file) == size,
             HT_ERR_IO, "cannot read %s: %s", s->path,
             ferror(s->file) ? strerror(errno) : "it ends early");
@@ -30,12 +30,12 @@ static int64_t trace_bytes(const struct ht_segy *s) {
     return SEGY_TRACE + s->samples * s->number.bytes;
 }
 
-enum ht_err ht_segy_trace(const struct ht_segy *s, int64_t i, bool values) {
+HT_ERR ht_segy_trace(const struct ht_segy *s, int64_t i, bool values) {
     const int64_t size = values ? trace_bytes(s) : SEGY_TRACE;
     return read_at(s, s->begin + i * trace_bytes(s), s->trace, (size_t)size);
 }
 
-enum ht_err ht_segy_open(const char *path, struct ht_segy *s) {
+HT_ERR ht_segy_open(const char *path, struct ht_segy *s) {
     /* by the code at byte 3225 of the file */
     static const struct ht_number numbers[] = {[1] = {HT_NUMBER_IBM, 4, true},
                                                [2] = {HT_NUMBER_SIGNED, 4, true},

@@ -1,7 +1,7 @@
 /* Memory, growing lists and strings, the nearest name, readable units; hash, random numbers. */
 #include "htwave/base.h"
 
-enum ht_err ht_mem_grow(int64_t count, size_t size, void *out, int64_t *room) {
+HT_ERR ht_mem_grow(int64_t count, size_t size, void *out, int64_t *room) {
     const int64_t more = 2 * count + 16;
     void *list;
     if (count <= *room) return HT_OK;
@@ -49,7 +49,7 @@ struct ht_pool_part {
     _Alignas(max_align_t) char memory[];
 };
 
-enum ht_err ht_pool_take(struct ht_pool *pool, size_t count, size_t size, void *out) {
+HT_ERR ht_pool_take(struct ht_pool *pool, size_t count, size_t size, void *out) {
     struct ht_pool_part *part = NULL;
     /* Items that make room for the part; more than half of what there can be is refused. */
     const size_t more = size > 0 && count < SIZE_MAX / 2 ? (sizeof *part + size - 1) / size : 0;
@@ -61,7 +61,7 @@ enum ht_err ht_pool_take(struct ht_pool *pool, size_t count, size_t size, void *
     return HT_OK;
 }
 
-enum ht_err ht_pool_copy(struct ht_pool *pool, const char *string, char **out) {
+HT_ERR ht_pool_copy(struct ht_pool *pool, const char *string, char **out) {
     const size_t size = strlen(string) + 1;
     TRY(ht_pool_take(pool, size, 1, out));
     memcpy(*out, string, size);
@@ -97,7 +97,7 @@ void ht_text_add(struct ht_text *text, const char *fmt, ...) {
     va_end(args);
 }
 
-enum ht_err ht_text_numbered(const char *pattern, int number, char **out) {
+HT_ERR ht_text_numbered(const char *pattern, int number, char **out) {
     HT_FREED_TEXT struct ht_text text = {0};
     *out = NULL;
     ht_text_add(&text, "%s", "");
@@ -140,7 +140,7 @@ void ht_text_add_real(struct ht_text *text, int fewest, double value) {
     ht_text_add(text, "%s", digits);
 }
 
-enum ht_err ht_text_status(const struct ht_text *text) {
+HT_ERR ht_text_status(const struct ht_text *text) {
     REQUIRE(!text->failed, HT_ERR_MEMORY, "out of memory while writing text");
     return HT_OK;
 }
@@ -150,7 +150,7 @@ void ht_text_free(struct ht_text *text) {
     *text = (struct ht_text){0};
 }
 
-enum ht_err ht_text_copy(const char *string, char **out) {
+HT_ERR ht_text_copy(const char *string, char **out) {
     return ht_text_print(out, "%s", string);
 }
 

@@ -106,8 +106,7 @@ static int start_threads(struct task *task, int count, struct thread *threads) {
     return started;
 }
 
-enum ht_err ht_threads_run(int64_t chunks, enum ht_err (*run)(void *data, int64_t chunk),
-                           void *data) {
+HT_ERR ht_threads_run(int64_t chunks, enum ht_err (*run)(void *data, int64_t chunk), void *data) {
     struct thread threads[MOST_THREADS];
     const int64_t most = ht_least(chunks, inside ? 1 : ht_threads_count());
     if (most <= 1) {
@@ -129,15 +128,14 @@ struct share {
     int64_t items, chunks;
 };
 
-static enum ht_err run_share(void *data, int64_t chunk) {
+static HT_ERR run_share(void *data, int64_t chunk) {
     const struct share *s = data;
     return s->run(s->data, ht_threads_first(s->items, s->chunks, chunk),
                   ht_threads_first(s->items, s->chunks, chunk + 1));
 }
 
-enum ht_err ht_threads_share(int64_t items, int64_t least,
-                             enum ht_err (*run)(void *data, int64_t begin, int64_t end),
-                             void *data) {
+HT_ERR ht_threads_share(int64_t items, int64_t least,
+                        enum ht_err (*run)(void *data, int64_t begin, int64_t end), void *data) {
     struct share s = {run, data, items, ht_threads_chunks(items, least)};
     return ht_threads_run(s.chunks, run_share, &s);
 }

@@ -16,8 +16,8 @@ struct header {
 };
 
 /* key: all properties that change the result of compiling the text. */
-static enum ht_err find_entry(const char *directory, const struct ht_device_info *info,
-                              const char *text, struct ht_text *key, char **path) {
+static HT_ERR find_entry(const char *directory, const struct ht_device_info *info, const char *text,
+                         struct ht_text *key, char **path) {
     ht_text_add(key, "%s\n%s\n%s\n%s %d\n%s\n%s", info->backend, info->platform, info->vendor,
                 info->name, info->ptx, info->driver, text);
     TRY(ht_text_status(key));
@@ -58,8 +58,8 @@ bool ht_cache_load(const char *directory, const struct ht_device_info *info, con
     return true;
 }
 
-static enum ht_err store(const char *directory, const struct ht_device_info *info, const char *text,
-                         const void *binary, size_t size) {
+static HT_ERR store(const char *directory, const struct ht_device_info *info, const char *text,
+                    const void *binary, size_t size) {
     HT_FREED_TEXT struct ht_text key = {0};
     HT_FREED char *path = NULL;
     TRY(find_entry(directory, info, text, &key, &path));

@@ -32,8 +32,7 @@ static const char *status_name(CLBlastStatusCode status) {
     }
 }
 
-enum ht_err ht_clblast_gemm(cl_command_queue queue, const struct ht_launch *launch,
-                            cl_event *event) {
+HT_ERR ht_clblast_gemm(cl_command_queue queue, const struct ht_launch *launch, cl_event *event) {
     const struct ht_gemm_shape *shape = launch->gemm;
     cl_mem buffer[3];
     const size_t m = (size_t)shape->m, n = (size_t)shape->n;

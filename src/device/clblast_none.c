@@ -5,8 +5,8 @@ const char *ht_clblast_missing(void) {
     return "this htwave was built without CLBlast";
 }
 
-enum ht_err ht_clblast_gemm(HT_UNUSED cl_command_queue queue,
-                            HT_UNUSED const struct ht_launch *launch, HT_UNUSED cl_event *event) {
+HT_ERR ht_clblast_gemm(HT_UNUSED cl_command_queue queue, HT_UNUSED const struct ht_launch *launch,
+                       HT_UNUSED cl_event *event) {
     FAIL(HT_ERR_DEVICE, "%s", ht_clblast_missing());
 }
 

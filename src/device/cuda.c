@@ -119,7 +119,7 @@ static const char *cuda_missing(void) {
     return cuda.devices > 0 ? NULL : cuda.missing;
 }
 
-static enum ht_err check(CUresult code, const char *what) {
+static HT_ERR check(CUresult code, const char *what) {
     REQUIRE(code == CUDA_SUCCESS, HT_ERR_DEVICE, "%s: %s (code %d)", what, text_of(code),
             (int)code);
     return HT_OK;
@@ -156,7 +156,7 @@ static void name_hardware(CUdevice id, struct ht_device_info *info) {
 }
 
 /* Local memory: the limit of arrays of fixed size. */
-static enum ht_err cuda_info(int index, struct ht_device_info *info) {
+static HT_ERR cuda_info(int index, struct ht_device_info *info) {
     CUdevice id;
     size_t memory = 0;
     TRY(check(cuda.cuDeviceGet(&id, index), "finding a device"));
@@ -183,7 +183,7 @@ static enum ht_err cuda_info(int index, struct ht_device_info *info) {
     return HT_OK;
 }
 
-static enum ht_err enter(const struct ht_driver *device) {
+static HT_ERR enter(const struct ht_driver *device) {
     return check(cuda.cuCtxSetCurrent(device->context), "taking the device's context");
 }
 
@@ -204,7 +204,7 @@ static void give_timer(struct ht_timing *timer) {
     timer->device->spare = timer;
 }
 
-static enum ht_err start_timer(struct ht_driver *device, struct ht_timing **out) {
+static HT_ERR start_timer(struct ht_driver *device, struct ht_timing **out) {
     struct ht_timing *timer = device->spare;
     CUresult code = CUDA_SUCCESS;
     TRY(enter(device));
@@ -221,7 +221,7 @@ static enum ht_err start_timer(struct ht_driver *device, struct ht_timing **out)
     return HT_MADE(err, timer, destroy_timer, out);
 }
 
-static enum ht_err end_timer(struct ht_timing *timer, enum ht_err err, struct ht_timing **timing) {
+static HT_ERR end_timer(struct ht_timing *timer, enum ht_err err, struct ht_timing **timing) {
     const struct ht_driver *device = timer->device;
     if (err == HT_OK)
         err =
@@ -254,7 +254,7 @@ static void cuda_close(struct ht_driver *device) {
     free(device);
 }
 
-static enum ht_err open_into(struct ht_driver *device, int index) {
+static HT_ERR open_into(struct ht_driver *device, int index) {
     REQUIRE(cuda_missing() == NULL, HT_ERR_DEVICE, "%s", cuda_missing());
     TRY(check(cuda.cuDeviceGet(&device->id, index), "opening the device"));
     device->architecture = architecture_of(device->id);
@@ -269,16 +269,16 @@ static enum ht_err open_into(struct ht_driver *device, int index) {
     return HT_OK;
 }
 
-static enum ht_err cuda_open(int index, struct ht_driver **out) {
+static HT_ERR cuda_open(int index, struct ht_driver **out) {
     HT_CREATE(out, open_into(*out, index), cuda_close);
 }
 
-static enum ht_err cuda_finish(struct ht_driver *device) {
+static HT_ERR cuda_finish(struct ht_driver *device) {
     TRY(enter(device));
     return check(cuda.cuStreamSynchronize(device->queue[HT_QUEUE_WORK]), "running kernels");
 }
 
-static enum ht_err cuda_event_record(struct ht_driver *device, void **event, enum ht_queue queue) {
+static HT_ERR cuda_event_record(struct ht_driver *device, void **event, enum ht_queue queue) {
     CUevent fresh = *event;
     TRY(enter(device));
     if (fresh == NULL)
@@ -291,12 +291,12 @@ static void cuda_event_destroy(struct ht_driver *device, void *event) {
     if (enter(device) == HT_OK) (void)cuda.cuEventDestroy(event);
 }
 
-static enum ht_err cuda_event_await(struct ht_driver *device, void *event, enum ht_queue queue) {
+static HT_ERR cuda_event_await(struct ht_driver *device, void *event, enum ht_queue queue) {
     TRY(enter(device));
     return check(cuda.cuStreamWaitEvent(device->queue[queue], event, 0), "waiting for an event");
 }
 
-static enum ht_err cuda_event_done(struct ht_driver *device, void *event, bool *done) {
+static HT_ERR cuda_event_done(struct ht_driver *device, void *event, bool *done) {
     TRY(enter(device));
     CUresult code = cuda.cuEventQuery(event);
     *done = code == CUDA_SUCCESS;
@@ -311,7 +311,7 @@ static CUdeviceptr address_of(const void *buffer) {
     return (CUdeviceptr)(uintptr_t)buffer;
 }
 
-static enum ht_err cuda_buffer_create(struct ht_driver *device, int64_t bytes, void **out) {
+static HT_ERR cuda_buffer_create(struct ht_driver *device, int64_t bytes, void **out) {
     CUdeviceptr at = 0;
     TRY(enter(device));
     const enum ht_err err = check(cuda.cuMemAlloc(&at, (size_t)bytes),
@@ -325,7 +325,7 @@ static void cuda_buffer_destroy(struct ht_driver *device, void *buffer) {
     if (enter(device) == HT_OK) (void)cuda.cuMemFree(address_of(buffer));
 }
 
-static enum ht_err cuda_buffer_clear(struct ht_driver *device, void *buffer, int64_t bytes) {
+static HT_ERR cuda_buffer_clear(struct ht_driver *device, void *buffer, int64_t bytes) {
     CUstream queue = device->queue[HT_QUEUE_WORK];
     TRY(enter(device));
     CUresult code = cuda.cuMemsetD8Async(address_of(buffer), 0, (size_t)bytes, queue);
@@ -360,8 +360,8 @@ static CUresult copy_rows(CUdeviceptr at, struct ht_span span, void *in, const v
 
 /* Rows further apart than the driver's largest pitch are copied one by one. On the work queue the
  * copy is in order with kernels; then the host waits for it. */
-static enum ht_err cuda_copy(struct ht_driver *device, void *buffer, struct ht_span span, void *in,
-                             const void *out, enum ht_queue on) {
+static HT_ERR cuda_copy(struct ht_driver *device, void *buffer, struct ht_span span, void *in,
+                        const void *out, enum ht_queue on) {
     const CUdeviceptr at = address_of(buffer) + (CUdeviceptr)span.offset;
     CUstream queue = device->queue[on];
     CUresult code = CUDA_SUCCESS;
@@ -425,8 +425,8 @@ static uint64_t process_number(void) {
     return number;
 }
 
-static enum ht_err cuda_peer_name(struct ht_driver *device, void *buffer, int64_t bytes,
-                                  unsigned char out[HT_PEER_NAME]) {
+static HT_ERR cuda_peer_name(struct ht_driver *device, void *buffer, int64_t bytes,
+                             unsigned char out[HT_PEER_NAME]) {
     const CUdeviceptr at = address_of(buffer);
     struct name name;
     CUdeviceptr base = 0;
@@ -444,8 +444,8 @@ static enum ht_err cuda_peer_name(struct ht_driver *device, void *buffer, int64_
     return HT_OK;
 }
 
-static enum ht_err cuda_peer_open(struct ht_driver *device, const unsigned char from[HT_PEER_NAME],
-                                  int64_t bytes, struct ht_remote **out) {
+static HT_ERR cuda_peer_open(struct ht_driver *device, const unsigned char from[HT_PEER_NAME],
+                             int64_t bytes, struct ht_remote **out) {
     struct ht_remote *peer = NULL;
     struct name name;
     memcpy(&name, from, sizeof name);
@@ -469,8 +469,8 @@ static void cuda_peer_close(struct ht_driver *device, struct ht_remote *peer) {
     free(peer);
 }
 
-static enum ht_err cuda_transfer_peer(struct ht_driver *device, void *buffer, int64_t at,
-                                      int64_t bytes, struct ht_remote *peer, int64_t to) {
+static HT_ERR cuda_transfer_peer(struct ht_driver *device, void *buffer, int64_t at, int64_t bytes,
+                                 struct ht_remote *peer, int64_t to) {
     TRY(enter(device));
     return check(cuda.cuMemcpyAsync(peer->at + (CUdeviceptr)to,
                                     address_of(buffer) + (CUdeviceptr)at, (size_t)bytes,
@@ -488,8 +488,8 @@ static void cuda_program_destroy(struct ht_driver *device, void *module) {
 
 /* code: machine code, or PTX with a zero at its end. The driver's compiler gets the limit of
  * registers for PTX. */
-static enum ht_err load_module(const struct ht_driver *device, const void *code, int registers,
-                               void **out) {
+static HT_ERR load_module(const struct ht_driver *device, const void *code, int registers,
+                          void **out) {
     CUmodule module = NULL;
     char log[2048] = "";
     CUjit_option option[3] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
@@ -508,8 +508,8 @@ static enum ht_err load_module(const struct ht_driver *device, const void *code,
     return check(result, what);
 }
 
-static enum ht_err cuda_program_build(struct ht_driver *device, const char *text, int registers,
-                                      void **out, void **binary, size_t *size) {
+static HT_ERR cuda_program_build(struct ht_driver *device, const char *text, int registers,
+                                 void **out, void **binary, size_t *size) {
     HT_FREED void *code = NULL;
     size_t bytes = 0;
     TRY(ht_nvrtc_compile(text, device->architecture, registers, &code, &bytes));
@@ -528,8 +528,8 @@ static bool plausible(const char *code, size_t size) {
     return size > 0 && memchr(code, 0, size) == code + size - 1 && strstr(code, ".version") != NULL;
 }
 
-static enum ht_err cuda_program_load(struct ht_driver *device, const void *binary, size_t size,
-                                     int registers, void **out) {
+static HT_ERR cuda_program_load(struct ht_driver *device, const void *binary, size_t size,
+                                int registers, void **out) {
     REQUIRE(plausible(binary, size), HT_ERR_DEVICE, "the binary is not CUDA code");
     return load_module(device, binary, registers, out);
 }
@@ -545,8 +545,8 @@ static void ask_parameters(struct cuda_kernel *kernel) {
     kernel->nparameters = n;
 }
 
-static enum ht_err cuda_kernel_create(struct ht_driver *device, void *module, const char *name,
-                                      void **out) {
+static HT_ERR cuda_kernel_create(struct ht_driver *device, void *module, const char *name,
+                                 void **out) {
     struct cuda_kernel *kernel = NULL;
     TRY(enter(device));
     TRY(HT_ALLOC(kernel, 1));
@@ -560,7 +560,7 @@ static void cuda_kernel_destroy(void *kernel) {
     free(kernel);
 }
 
-static enum ht_err cuda_kernel_open_memory(struct ht_driver *device, void *handle, int64_t bytes) {
+static HT_ERR cuda_kernel_open_memory(struct ht_driver *device, void *handle, int64_t bytes) {
     struct cuda_kernel *kernel = handle;
     TRY(enter(device));
     TRY(check(cuda.cuFuncSetAttribute(kernel->function,
@@ -570,8 +570,8 @@ static enum ht_err cuda_kernel_open_memory(struct ht_driver *device, void *handl
     return HT_OK;
 }
 
-static enum ht_err describe(const struct ht_launch *launch, void *parameter[HT_MAX_ARGS],
-                            CUDA_KERNEL_NODE_PARAMS_v1 *out) {
+static HT_ERR describe(const struct ht_launch *launch, void *parameter[HT_MAX_ARGS],
+                       CUDA_KERNEL_NODE_PARAMS_v1 *out) {
     const struct cuda_kernel *kernel = launch->kernel;
     const int64_t *groups = launch->groups;
     REQUIRE(kernel->nparameters < 0 || launch->nargs == kernel->nparameters, HT_ERR_INTERNAL,
@@ -604,7 +604,7 @@ static enum ht_err describe(const struct ht_launch *launch, void *parameter[HT_M
     return HT_OK;
 }
 
-static enum ht_err enqueue(const struct ht_driver *device, const struct ht_launch *launch) {
+static HT_ERR enqueue(const struct ht_driver *device, const struct ht_launch *launch) {
     void *parameter[HT_MAX_ARGS];
     CUDA_KERNEL_NODE_PARAMS_v1 k;
     TRY(describe(launch, parameter, &k));
@@ -644,14 +644,14 @@ struct growing {
     CUgraphNode last;  /* what the next launch waits for; NULL: nothing */
 };
 
-static enum ht_err check_graph(CUresult code) {
+static HT_ERR check_graph(CUresult code) {
     return check(code, "preparing a sequence of kernels");
 }
 
 /* Launches of one fork: each waits for the one before it of its branch. Where there are several
  * branches the next launches wait for a node without work, since forks in a row would need an edge
  * for each two of their launches. */
-static enum ht_err add_fork(struct growing *g, int count, const struct ht_launch *launch) {
+static HT_ERR add_fork(struct growing *g, int count, const struct ht_launch *launch) {
     int branches = 0;
     for (int i = 0; i < count; i++) {
         int before = i - 1;
@@ -670,7 +670,7 @@ static enum ht_err add_fork(struct growing *g, int count, const struct ht_launch
     return check_graph(cuda.cuGraphAddEmptyNode(&g->last, g->graph, g->node, (size_t)count));
 }
 
-static enum ht_err add_all(struct growing *g, int count, const struct ht_launch *launch) {
+static HT_ERR add_all(struct growing *g, int count, const struct ht_launch *launch) {
     for (int i = 0, end; i < count; i = end) {
         end = i + 1;
         while (end < count && launch[i].branch != 0 && launch[end].branch != 0 &&
@@ -681,8 +681,8 @@ static enum ht_err add_all(struct growing *g, int count, const struct ht_launch 
     return HT_OK;
 }
 
-static enum ht_err make_graph(int64_t times, int count, const struct ht_launch *launch,
-                              CUgraphExec *out) {
+static HT_ERR make_graph(int64_t times, int count, const struct ht_launch *launch,
+                         CUgraphExec *out) {
     HT_ARRAY(CUgraphNode, node, count);
     struct growing g = {.node = node};
     enum ht_err err = check_graph(cuda.cuGraphCreate(&g.graph, 0));
@@ -693,8 +693,8 @@ static enum ht_err make_graph(int64_t times, int count, const struct ht_launch *
     return err;
 }
 
-static enum ht_err cuda_sequence_create(struct ht_driver *device, int count,
-                                        const struct ht_launch *launch, struct ht_graph **out) {
+static HT_ERR cuda_sequence_create(struct ht_driver *device, int count,
+                                   const struct ht_launch *launch, struct ht_graph **out) {
     struct ht_graph *s = NULL;
     TRY(enter(device));
     TRY(HT_ALLOC(s, 1));
@@ -704,8 +704,7 @@ static enum ht_err cuda_sequence_create(struct ht_driver *device, int count,
     return HT_MADE(err, s, free_graph, out);
 }
 
-static enum ht_err run_graph(const struct ht_driver *device, const struct ht_graph *s,
-                             int64_t times) {
+static HT_ERR run_graph(const struct ht_driver *device, const struct ht_graph *s, int64_t times) {
     CUresult code = CUDA_SUCCESS;
     while (code == CUDA_SUCCESS && times > 0) {
         const bool many = times >= s->repeats;
@@ -715,9 +714,9 @@ static enum ht_err run_graph(const struct ht_driver *device, const struct ht_gra
     return check(code, "launching a sequence of kernels");
 }
 
-static enum ht_err cuda_launch(struct ht_driver *device, struct ht_graph *s, HT_UNUSED int count,
-                               const struct ht_launch *launch, int64_t times,
-                               struct ht_timing **timing) {
+static HT_ERR cuda_launch(struct ht_driver *device, struct ht_graph *s, HT_UNUSED int count,
+                          const struct ht_launch *launch, int64_t times,
+                          struct ht_timing **timing) {
     struct ht_timing *timer;
     TRY(start_timer(device, &timer));
     return end_timer(timer, s != NULL ? run_graph(device, s, times) : enqueue(device, launch),

@@ -24,8 +24,8 @@ const char *ht_nvrtc_version(void) {
     return "";
 }
 
-enum ht_err ht_nvrtc_compile(HT_UNUSED const char *text, HT_UNUSED int architecture,
-                             HT_UNUSED int registers, void **code, size_t *size) {
+HT_ERR ht_nvrtc_compile(HT_UNUSED const char *text, HT_UNUSED int architecture,
+                        HT_UNUSED int registers, void **code, size_t *size) {
     *code = NULL;
     *size = 0;
     FAIL(HT_ERR_DEVICE, "%s", cuda_missing());

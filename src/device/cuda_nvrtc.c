@@ -99,13 +99,13 @@ bool ht_nvrtc_own(int architecture) {
     return architecture == OWN_ARCHITECTURE && nvrtc.major >= OWN_VERSION;
 }
 
-static enum ht_err check(nvrtcResult code, const char *what) {
+static HT_ERR check(nvrtcResult code, const char *what) {
     REQUIRE(code == NVRTC_SUCCESS, HT_ERR_DEVICE, "%s: %s", what, nvrtc.nvrtcGetErrorString(code));
     return HT_OK;
 }
 
 /* The newest architecture that the compiler supports and the device runs. */
-static enum ht_err nearest(int architecture, int *out) {
+static HT_ERR nearest(int architecture, int *out) {
     int count = 0;
     *out = 0;
     TRY(check(nvrtc.nvrtcGetNumSupportedArchs(&count), "architectures of NVRTC"));
@@ -120,7 +120,7 @@ static enum ht_err nearest(int architecture, int *out) {
     return HT_OK;
 }
 
-static enum ht_err compile_failed(nvrtcProgram program, nvrtcResult code) {
+static HT_ERR compile_failed(nvrtcProgram program, nvrtcResult code) {
     size_t size = 0;
     if (nvrtc.nvrtcGetProgramLogSize(program, &size) != NVRTC_SUCCESS) size = 0;
     HT_ARRAY(char, log, size + 1);
@@ -130,8 +130,8 @@ static enum ht_err compile_failed(nvrtcProgram program, nvrtcResult code) {
 }
 
 /* As OpenCL's -cl-denorms-are-zero. Products and sums are fused by default, as in OpenCL. */
-static enum ht_err compile(nvrtcProgram program, int architecture, int registers, void **code,
-                           size_t *size) {
+static HT_ERR compile(nvrtcProgram program, int architecture, int registers, void **code,
+                      size_t *size) {
     char target[40], most[32];
     const char *options[] = {target, "--ftz=true", "--std=c++17", "--disable-warnings", most};
     int known = 0;
@@ -153,8 +153,8 @@ static enum ht_err compile(nvrtcProgram program, int architecture, int registers
     return HT_MADE(err, bytes, free, code);
 }
 
-enum ht_err ht_nvrtc_compile(const char *text, int architecture, int registers, void **code,
-                             size_t *size) {
+HT_ERR ht_nvrtc_compile(const char *text, int architecture, int registers, void **code,
+                        size_t *size) {
     nvrtcProgram program = NULL;
     const char *missing = ht_nvrtc_missing(0);
     *code = NULL;

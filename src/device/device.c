@@ -63,7 +63,7 @@ struct ht_sequence {
 static const struct ht_backend *const backends[] = {&ht_backend_cuda, &ht_backend_opencl};
 enum { NBACKENDS = sizeof backends / sizeof backends[0] };
 
-enum ht_err ht_device_list(int *count, struct ht_device_info **out) {
+HT_ERR ht_device_list(int *count, struct ht_device_info **out) {
     int64_t room = 0;
     HT_FREED struct ht_device_info *infos = NULL;
     *count = 0;
@@ -135,8 +135,8 @@ int ht_device_choose(int count, const struct ht_device_info *infos, const char *
     return n;
 }
 
-static enum ht_err none_matches(int count, const struct ht_device_info *infos, const char *backend,
-                                const char *select) {
+static HT_ERR none_matches(int count, const struct ht_device_info *infos, const char *backend,
+                           const char *select) {
     HT_FREED_TEXT struct ht_text text = {0};
     for (int n = 0; n < count; n++)
         ht_text_add(&text, "%s%d: %s (%s)", n ? "; " : "", n, infos[n].name, infos[n].backend);
@@ -156,8 +156,7 @@ static enum ht_err none_matches(int count, const struct ht_device_info *infos, c
                       backend, select, text.data);
 }
 
-enum ht_err ht_device_open(const char *backend, const char *select, int sharer,
-                           struct ht_device **out) {
+HT_ERR ht_device_open(const char *backend, const char *select, int sharer, struct ht_device **out) {
     int count = 0;
     HT_FREED struct ht_device_info *infos = NULL;
     struct ht_device *device = NULL;
@@ -208,7 +207,7 @@ void ht_device_cache(struct ht_device *device, const char *directory) {
     device->cache = directory;
 }
 
-enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes, struct ht_buffer **out) {
+HT_ERR ht_buffer_create(struct ht_device *device, int64_t bytes, struct ht_buffer **out) {
     const int64_t room = ht_most(bytes, 1);
     REQUIRE(device == NULL || bytes <= device->info.max_buffer, HT_ERR_DEVICE,
             "a buffer of %s is more than %s allows at once (%s)", HT_BYTES(bytes),
@@ -225,21 +224,20 @@ static struct ht_span row_of(int64_t offset, int64_t width) {
     return (struct ht_span){.offset = offset, .width = width, .pitch = width, .rows = 1};
 }
 
-enum ht_err ht_buffer_clear(struct ht_buffer *buffer) {
+HT_ERR ht_buffer_clear(struct ht_buffer *buffer) {
     struct ht_device *device = buffer->device;
     if (buffer->host != NULL) memset(buffer->host, 0, (size_t)buffer->bytes);
     if (buffer->host != NULL || buffer->bytes == 0) return HT_OK;
     return device->backend->buffer_clear(device->handle, buffer->handle, buffer->bytes);
 }
 
-enum ht_err ht_buffer_create_zeros(struct ht_device *device, int64_t bytes,
-                                   struct ht_buffer **out) {
+HT_ERR ht_buffer_create_zeros(struct ht_device *device, int64_t bytes, struct ht_buffer **out) {
     TRY(ht_buffer_create(device, bytes, out));
     return ht_buffer_clear(*out);
 }
 
-enum ht_err ht_buffer_create_reals(struct ht_device *device, bool fp64, int64_t count,
-                                   const double *values, struct ht_buffer **out) {
+HT_ERR ht_buffer_create_reals(struct ht_device *device, bool fp64, int64_t count,
+                              const double *values, struct ht_buffer **out) {
     TRY(ht_buffer_create(device, count * ht_real_size(fp64), out));
     return ht_buffer_write_reals(*out, fp64, 0, count, values);
 }
@@ -271,8 +269,8 @@ static bool has_span(const struct ht_buffer *buffer, struct ht_span span) {
 }
 
 /* As `copy` of struct ht_backend, after a check that the span lies in the buffer. */
-static enum ht_err buffer_copy(struct ht_buffer *buffer, struct ht_span span, void *in,
-                               const void *out, enum ht_queue queue) {
+static HT_ERR buffer_copy(struct ht_buffer *buffer, struct ht_span span, void *in, const void *out,
+                          enum ht_queue queue) {
     struct ht_device *device = buffer->device;
     REQUIRE(has_span(buffer, span), HT_ERR_INTERNAL,
             "transfer of %lld rows of %lld bytes at %lld, pitch %lld, of a buffer of %lld",
@@ -282,11 +280,11 @@ static enum ht_err buffer_copy(struct ht_buffer *buffer, struct ht_span span, vo
     return device->backend->copy(device->handle, buffer->handle, span, in, out, queue);
 }
 
-enum ht_err ht_buffer_write(struct ht_buffer *buffer, struct ht_span span, const void *data) {
+HT_ERR ht_buffer_write(struct ht_buffer *buffer, struct ht_span span, const void *data) {
     return buffer_copy(buffer, span, NULL, data, HT_QUEUE_WORK);
 }
 
-enum ht_err ht_buffer_read(struct ht_buffer *buffer, struct ht_span span, void *data) {
+HT_ERR ht_buffer_read(struct ht_buffer *buffer, struct ht_span span, void *data) {
     return buffer_copy(buffer, span, data, NULL, HT_QUEUE_WORK);
 }
 
@@ -300,15 +298,15 @@ struct rounding {
     float *single;
 };
 
-static enum ht_err round_share(void *data, int64_t begin, int64_t end) {
+static HT_ERR round_share(void *data, int64_t begin, int64_t end) {
     const struct rounding *r = data;
     for (int64_t i = begin; r->from != NULL && i < end; i++) r->single[i] = (float)r->from[i];
     for (int64_t i = begin; r->from == NULL && i < end; i++) r->to[i] = r->single[i];
     return HT_OK;
 }
 
-static enum ht_err move_reals(struct ht_buffer *buffer, bool fp64, int64_t first, int64_t count,
-                              const double *from, double *to) {
+static HT_ERR move_reals(struct ht_buffer *buffer, bool fp64, int64_t first, int64_t count,
+                         const double *from, double *to) {
     const int64_t word = ht_real_size(fp64);
     const struct ht_span span = row_of(first * word, count * word);
     if (buffer->host != NULL && from != NULL)
@@ -323,13 +321,13 @@ static enum ht_err move_reals(struct ht_buffer *buffer, bool fp64, int64_t first
     return from != NULL ? ht_buffer_write(buffer, span, single) : HT_OK;
 }
 
-enum ht_err ht_buffer_write_reals(struct ht_buffer *buffer, bool fp64, int64_t first, int64_t count,
-                                  const double *values) {
+HT_ERR ht_buffer_write_reals(struct ht_buffer *buffer, bool fp64, int64_t first, int64_t count,
+                             const double *values) {
     return move_reals(buffer, fp64, first, count, values, NULL);
 }
 
-enum ht_err ht_buffer_read_reals(struct ht_buffer *buffer, bool fp64, int64_t first, int64_t count,
-                                 double *values) {
+HT_ERR ht_buffer_read_reals(struct ht_buffer *buffer, bool fp64, int64_t first, int64_t count,
+                            double *values) {
     return move_reals(buffer, fp64, first, count, NULL, values);
 }
 
@@ -372,7 +370,7 @@ void ht_device_keep(struct ht_device *device, int programs) {
     device->keeps = programs;
 }
 
-enum ht_err ht_program_build(struct ht_device *device, const char *text, struct ht_program **out) {
+HT_ERR ht_program_build(struct ht_device *device, const char *text, struct ht_program **out) {
     const bool keeps = device->cache != NULL && !device->info.caches;
     struct ht_program *program = NULL;
     HT_FREED void *binary = NULL;
@@ -415,7 +413,7 @@ bool ht_program_cached(const struct ht_program *program) {
     return program->cached;
 }
 
-enum ht_err ht_kernel_create(struct ht_program *program, const char *name, struct ht_kernel **out) {
+HT_ERR ht_kernel_create(struct ht_program *program, const char *name, struct ht_kernel **out) {
     struct ht_kernel *kernel = NULL;
     TRY(HT_ALLOC(kernel, 1));
     kernel->device = program->device;
@@ -437,8 +435,8 @@ static void charge(struct ht_kernel *kernel, double seconds) {
 }
 
 /* All launches of a sequence, NULL: one; `to` says where the seconds go. */
-static enum ht_err launch_timed(struct ht_device *device, const struct ht_pending *to,
-                                const struct ht_launch *launch, int64_t times) {
+static HT_ERR launch_timed(struct ht_device *device, const struct ht_pending *to,
+                           const struct ht_launch *launch, int64_t times) {
     const struct ht_sequence *s = to->sequence;
     if (device->npending == HT_MAX_PENDING) TRY(ht_device_finish(device));
     struct ht_pending *next = &device->pending[device->npending];
@@ -459,7 +457,7 @@ void ht_kernel_destroy(struct ht_kernel *kernel) {
     free(kernel);
 }
 
-enum ht_err ht_kernel_open_memory(struct ht_kernel *kernel, int64_t bytes) {
+HT_ERR ht_kernel_open_memory(struct ht_kernel *kernel, int64_t bytes) {
     const struct ht_device *device = kernel->device;
     return device->backend->kernel_open_memory(device->handle, kernel->handle, bytes);
 }
@@ -471,8 +469,8 @@ static size_t room_of(const struct ht_arg *arg) {
 }
 
 /* Adds a launch to a recording, with copies of its arguments. */
-static enum ht_err sequence_add(struct ht_sequence *s, struct ht_kernel *kernel,
-                                const struct ht_launch *launch) {
+static HT_ERR sequence_add(struct ht_sequence *s, struct ht_kernel *kernel,
+                           const struct ht_launch *launch) {
     struct ht_arg *args;
     char *values;
     size_t bytes = 1;
@@ -496,8 +494,8 @@ static enum ht_err sequence_add(struct ht_sequence *s, struct ht_kernel *kernel,
     return HT_OK;
 }
 
-enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs, const struct ht_arg *args,
-                             const int64_t groups[3], int64_t group_size) {
+HT_ERR ht_kernel_launch(struct ht_kernel *kernel, int nargs, const struct ht_arg *args,
+                        const int64_t groups[3], int64_t group_size) {
     struct ht_device *device = kernel->device;
     struct ht_arg own[HT_MAX_ARGS];
     /* A buffer counts as its address. */
@@ -539,7 +537,7 @@ double ht_device_joules(struct ht_device *device) {
     return ht_nvml_joules(device->nvml);
 }
 
-enum ht_err ht_gemm_create(struct ht_device *device, bool fp64, struct ht_kernel **out) {
+HT_ERR ht_gemm_create(struct ht_device *device, bool fp64, struct ht_kernel **out) {
     *out = NULL;
     REQUIRE(device->info.no_gemm == NULL, HT_ERR_DEVICE, "matrix products: %s",
             device->info.no_gemm);
@@ -548,8 +546,8 @@ enum ht_err ht_gemm_create(struct ht_device *device, bool fp64, struct ht_kernel
     return HT_OK;
 }
 
-enum ht_err ht_gemm_launch(struct ht_kernel *gemm, const struct ht_gemm_shape *shape,
-                           struct ht_buffer *const buffers[3]) {
+HT_ERR ht_gemm_launch(struct ht_kernel *gemm, const struct ht_gemm_shape *shape,
+                      struct ht_buffer *const buffers[3]) {
     struct ht_arg args[3] = {{0}};
     for (int i = 0; i < 3; i++) args[i].value = buffers[i]->handle;
     const struct ht_launch launch = {.args = args, .gemm = shape, .fp64 = gemm->fp64};
@@ -564,7 +562,7 @@ static void sequence_charge(struct ht_sequence *s, double seconds) {
                all > 0 ? seconds * s->recorded[i].seconds / all : seconds / s->count);
 }
 
-enum ht_err ht_device_finish(struct ht_device *device) {
+HT_ERR ht_device_finish(struct ht_device *device) {
     enum ht_err err = device->backend->finish(device->handle);
     HT_EACH(struct ht_pending, pending, device->pending, device->npending) {
         double seconds = device->backend->launch_seconds(pending->timing);
@@ -582,23 +580,23 @@ void ht_event_end(struct ht_event *event) {
     event->handle = NULL;
 }
 
-enum ht_err ht_event_record(struct ht_device *device, struct ht_event *event, enum ht_queue queue) {
+HT_ERR ht_event_record(struct ht_device *device, struct ht_event *event, enum ht_queue queue) {
     event->device = device;
     return device->backend->event_record(device->handle, &event->handle, queue);
 }
 
-enum ht_err ht_event_await(const struct ht_event *event, enum ht_queue queue) {
+HT_ERR ht_event_await(const struct ht_event *event, enum ht_queue queue) {
     REQUIRE(event->handle != NULL, HT_ERR_INTERNAL, "an event that was not recorded is awaited");
     return event->device->backend->event_await(event->device->handle, event->handle, queue);
 }
 
-enum ht_err ht_event_done(const struct ht_event *event, bool *done) {
+HT_ERR ht_event_done(const struct ht_event *event, bool *done) {
     *done = false;
     REQUIRE(event->handle != NULL, HT_ERR_INTERNAL, "an event that was not recorded is asked for");
     return event->device->backend->event_done(event->device->handle, event->handle, done);
 }
 
-enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes, struct ht_buffer **out) {
+HT_ERR ht_pinned_create(struct ht_device *device, int64_t bytes, struct ht_buffer **out) {
     struct ht_buffer *buffer = NULL;
     void *memory = NULL;
     enum ht_err err = HT_OK;
@@ -611,15 +609,15 @@ enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes, struct ht_
     return HT_MADE(err, buffer, free, out);
 }
 
-enum ht_err ht_peer_name(struct ht_buffer *buffer, unsigned char name[HT_PEER_NAME]) {
+HT_ERR ht_peer_name(struct ht_buffer *buffer, unsigned char name[HT_PEER_NAME]) {
     struct ht_device *device = buffer->device;
     REQUIRE(device->info.no_peer == NULL, HT_ERR_DEVICE, "naming a buffer for others: %s",
             device->info.no_peer);
     return device->backend->peer_name(device->handle, buffer->handle, buffer->bytes, name);
 }
 
-enum ht_err ht_peer_open(struct ht_device *device, const unsigned char name[HT_PEER_NAME],
-                         int64_t bytes, struct ht_buffer **out) {
+HT_ERR ht_peer_open(struct ht_device *device, const unsigned char name[HT_PEER_NAME], int64_t bytes,
+                    struct ht_buffer **out) {
     REQUIRE(device->info.no_peer == NULL, HT_ERR_DEVICE, "buffers of other processes: %s",
             device->info.no_peer);
     HT_CREATE(out,
@@ -628,8 +626,8 @@ enum ht_err ht_peer_open(struct ht_device *device, const unsigned char name[HT_P
               free);
 }
 
-enum ht_err ht_transfer(struct ht_buffer *from, int64_t at, struct ht_buffer *into, int64_t to,
-                        int64_t bytes) {
+HT_ERR ht_transfer(struct ht_buffer *from, int64_t at, struct ht_buffer *into, int64_t to,
+                   int64_t bytes) {
     struct ht_device *device = from->device;
     REQUIRE(has_range(from, at, bytes) && has_range(into, to, bytes), HT_ERR_INTERNAL,
             "transfer of %lld bytes from %lld of a buffer of %lld to %lld of one of %lld",
@@ -670,7 +668,7 @@ void ht_sequence_branch(struct ht_device *device, int branch) {
     s->branch = branch;
 }
 
-enum ht_err ht_sequence_begin(struct ht_device *device) {
+HT_ERR ht_sequence_begin(struct ht_device *device) {
     struct ht_sequence *s = NULL;
     REQUIRE(device->recording == NULL, HT_ERR_INTERNAL, "a sequence is being recorded");
     TRY(HT_ALLOC(s, 1));
@@ -679,7 +677,7 @@ enum ht_err ht_sequence_begin(struct ht_device *device) {
     return HT_OK;
 }
 
-enum ht_err ht_sequence_end(struct ht_device *device, enum ht_err err, struct ht_sequence **out) {
+HT_ERR ht_sequence_end(struct ht_device *device, enum ht_err err, struct ht_sequence **out) {
     struct ht_sequence *s = device->recording;
     device->recording = NULL;
     if (err == HT_OK && device->backend->sequence_create != NULL)
@@ -688,7 +686,7 @@ enum ht_err ht_sequence_end(struct ht_device *device, enum ht_err err, struct ht
 }
 
 /* Now and then each launch with its own timing. */
-enum ht_err ht_sequence_run(struct ht_sequence *s, int64_t times) {
+HT_ERR ht_sequence_run(struct ht_sequence *s, int64_t times) {
     if (times > 0 && s->until_sample <= 0) {
         for (int i = 0; i < s->count; i++) {
             struct recorded *of = &s->recorded[i];

@@ -35,7 +35,7 @@ static const char *code_name(cl_int code) {
     return "OpenCL error";
 }
 
-static enum ht_err check(cl_int code, const char *what) {
+static HT_ERR check(cl_int code, const char *what) {
     REQUIRE(code == CL_SUCCESS, HT_ERR_DEVICE, "%s: %s (code %d)", what, code_name(code),
             (int)code);
     return HT_OK;
@@ -82,7 +82,7 @@ static bool is_pocl(const char *platform) {
 }
 
 /* PoCL has no device where it cannot write its cache, by its own rule here. */
-static enum ht_err try_pocl_cache(void) {
+static HT_ERR try_pocl_cache(void) {
     const char *own = getenv("POCL_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"),
                *home = getenv("HOME");
     HT_FREED_TEXT struct ht_text path = {0};
@@ -119,7 +119,7 @@ static const char *opencl_missing(void) {
     return reason;
 }
 
-static enum ht_err device_at(int index, cl_device_id *id) {
+static HT_ERR device_at(int index, cl_device_id *id) {
     cl_device_id ids[MAX_DEVICES];
     REQUIRE(index < all_devices(ids), HT_ERR_DEVICE, "OpenCL device %d is no longer available",
             index);
@@ -142,7 +142,7 @@ static int64_t device_number(cl_device_id id, cl_device_info what) {
 enum { CAPABILITY_MAJOR_NV = 0x4000, CAPABILITY_MINOR_NV = 0x4001 };
 enum { BUS_NV = 0x4008, SLOT_NV = 0x4009, DOMAIN_NV = 0x400A };
 
-static enum ht_err opencl_info(int index, struct ht_device_info *info) {
+static HT_ERR opencl_info(int index, struct ht_device_info *info) {
     cl_device_id id;
     cl_platform_id platform = NULL;
     TRY(device_at(index, &id));
@@ -217,7 +217,7 @@ static cl_context context_of(cl_device_id id, cl_int *code) {
     return kept;
 }
 
-static enum ht_err open_into(struct ht_driver *device, int index) {
+static HT_ERR open_into(struct ht_driver *device, int index) {
     cl_int code = CL_SUCCESS;
     TRY(device_at(index, &device->id));
     device->context = context_of(device->id, &code);
@@ -235,7 +235,7 @@ static enum ht_err open_into(struct ht_driver *device, int index) {
     return HT_OK;
 }
 
-static enum ht_err opencl_open(int index, struct ht_driver **out) {
+static HT_ERR opencl_open(int index, struct ht_driver **out) {
     HT_ENDED(give_signal_back) struct sigaction kept;
     (void)sigaction(SIGUSR1, NULL, &kept);
     HT_CREATE(out, open_into(*out, index), opencl_close);
@@ -243,7 +243,7 @@ static enum ht_err opencl_open(int index, struct ht_driver **out) {
 
 /* ---- memory ---- */
 
-static enum ht_err opencl_buffer_create(struct ht_driver *device, int64_t bytes, void **out) {
+static HT_ERR opencl_buffer_create(struct ht_driver *device, int64_t bytes, void **out) {
     cl_int code = CL_SUCCESS;
     *out = clCreateBuffer(device->context, CL_MEM_READ_WRITE, (size_t)bytes, NULL, &code);
     return check(code, HT_KEY("a device buffer of %s", HT_BYTES(bytes)));
@@ -266,7 +266,7 @@ static cl_int copy_rows(cl_command_queue queue, cl_bool wait, cl_mem buffer, str
                                                  width, 0, out, 0, NULL, NULL);
 }
 
-static enum ht_err opencl_buffer_clear(struct ht_driver *device, void *buffer, int64_t bytes) {
+static HT_ERR opencl_buffer_clear(struct ht_driver *device, void *buffer, int64_t bytes) {
     cl_command_queue queue = device->queue[HT_QUEUE_WORK];
     const cl_uchar zero = 0;
     cl_int code = clEnqueueFillBuffer(queue, buffer, &zero, 1, 0, (size_t)bytes, 0, NULL, NULL);
@@ -274,8 +274,8 @@ static enum ht_err opencl_buffer_clear(struct ht_driver *device, void *buffer, i
     return check(code, "writing zeros to the device");
 }
 
-static enum ht_err opencl_copy(struct ht_driver *device, void *buffer, struct ht_span span,
-                               void *in, const void *out, enum ht_queue on) {
+static HT_ERR opencl_copy(struct ht_driver *device, void *buffer, struct ht_span span, void *in,
+                          const void *out, enum ht_queue on) {
     cl_command_queue queue = device->queue[on];
     const cl_bool wait = on == HT_QUEUE_WORK ? CL_TRUE : CL_FALSE;
     const size_t at = (size_t)span.offset, bytes = (size_t)(span.width * span.rows);
@@ -320,8 +320,7 @@ static void opencl_event_destroy(HT_UNUSED struct ht_driver *device, void *event
 
 /* Flushed, so that another queue may wait for it. The event of a launch before it stands in for a
  * marker, which takes the device 5 us of each recorded step (H200). */
-static enum ht_err opencl_event_record(struct ht_driver *device, void **event,
-                                       enum ht_queue queue) {
+static HT_ERR opencl_event_record(struct ht_driver *device, void **event, enum ht_queue queue) {
     cl_event fresh = queue == HT_QUEUE_WORK ? device->last : NULL;
     if (*event != NULL) (void)clReleaseEvent(*event);
     *event = NULL;
@@ -334,15 +333,15 @@ static enum ht_err opencl_event_record(struct ht_driver *device, void **event,
     return check(clFlush(device->queue[queue]), "recording an event");
 }
 
-static enum ht_err opencl_event_await(struct ht_driver *device, void *event_handle,
-                                      enum ht_queue queue) {
+static HT_ERR opencl_event_await(struct ht_driver *device, void *event_handle,
+                                 enum ht_queue queue) {
     cl_event event = event_handle;
     if (queue == HT_QUEUE_WORK) set_last(device, NULL);
     return check(clEnqueueBarrierWithWaitList(device->queue[queue], 1, &event, NULL),
                  "waiting for an event");
 }
 
-static enum ht_err opencl_event_done(HT_UNUSED struct ht_driver *device, void *event, bool *done) {
+static HT_ERR opencl_event_done(HT_UNUSED struct ht_driver *device, void *event, bool *done) {
     cl_int status = CL_QUEUED;
     TRY(check(
         clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL),
@@ -353,7 +352,7 @@ static enum ht_err opencl_event_done(HT_UNUSED struct ht_driver *device, void *e
 
 /* ---- programs and launches ---- */
 
-static enum ht_err build_failed(struct ht_driver *device, cl_program program, cl_int code) {
+static HT_ERR build_failed(struct ht_driver *device, cl_program program, cl_int code) {
     size_t size = 0;
     (void)clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
     HT_ARRAY(char, log, size + 1);
@@ -366,8 +365,7 @@ static void opencl_program_destroy(HT_UNUSED struct ht_driver *device, void *pro
 }
 
 /* Compiles or links a program, which has just been created with code. */
-static enum ht_err finish_build(struct ht_driver *device, cl_program program, cl_int code,
-                                void **out) {
+static HT_ERR finish_build(struct ht_driver *device, cl_program program, cl_int code, void **out) {
     const bool own_builtins = device->pocl;
     char options[96];
     enum ht_err err = check(code, "creating a program");
@@ -387,8 +385,7 @@ static enum ht_err finish_build(struct ht_driver *device, cl_program program, cl
     return HT_MADE(err, program, clReleaseProgram, out);
 }
 
-static enum ht_err build_binary(struct ht_driver *device, const void *binary, size_t size,
-                                void **out) {
+static HT_ERR build_binary(struct ht_driver *device, const void *binary, size_t size, void **out) {
     cl_int code = CL_SUCCESS, status = CL_SUCCESS;
     const unsigned char *bytes = binary;
     cl_program program =
@@ -396,7 +393,7 @@ static enum ht_err build_binary(struct ht_driver *device, const void *binary, si
     return finish_build(device, program, code != CL_SUCCESS ? code : status, out);
 }
 
-static enum ht_err read_binary(cl_program program, void **binary, size_t *size) {
+static HT_ERR read_binary(cl_program program, void **binary, size_t *size) {
     unsigned char *bytes = NULL;
     TRY(check(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL),
               "reading the size of a compiled program"));
@@ -410,7 +407,7 @@ static enum ht_err read_binary(cl_program program, void **binary, size_t *size) 
 
 /* NVIDIA's compiler makes PTX, in which a limit holds. Replaces *program where all goes well;
  * without a limit it is right as well. */
-static enum ht_err limited_build(struct ht_driver *device, int registers, void **program) {
+static HT_ERR limited_build(struct ht_driver *device, int registers, void **program) {
     void *limited = NULL;
     HT_FREED void *binary = NULL;
     HT_FREED_TEXT struct ht_text text = {0};
@@ -432,8 +429,8 @@ static enum ht_err limited_build(struct ht_driver *device, int registers, void *
     return HT_OK;
 }
 
-static enum ht_err opencl_program_build(struct ht_driver *device, const char *text, int registers,
-                                        void **out, void **binary, size_t *size) {
+static HT_ERR opencl_program_build(struct ht_driver *device, const char *text, int registers,
+                                   void **out, void **binary, size_t *size) {
     void *program = NULL;
     cl_int code = CL_SUCCESS;
     cl_program fresh = clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
@@ -445,13 +442,13 @@ static enum ht_err opencl_program_build(struct ht_driver *device, const char *te
 }
 
 /* Registers are in the binary. */
-static enum ht_err opencl_program_load(struct ht_driver *device, const void *binary, size_t size,
-                                       HT_UNUSED int registers, void **out) {
+static HT_ERR opencl_program_load(struct ht_driver *device, const void *binary, size_t size,
+                                  HT_UNUSED int registers, void **out) {
     return build_binary(device, binary, size, out);
 }
 
-static enum ht_err opencl_kernel_create(HT_UNUSED struct ht_driver *device, void *program,
-                                        const char *name, void **out) {
+static HT_ERR opencl_kernel_create(HT_UNUSED struct ht_driver *device, void *program,
+                                   const char *name, void **out) {
     cl_int code = CL_SUCCESS;
     *out = clCreateKernel(program, name, &code);
     return check(code, HT_KEY("kernel %s", name));
@@ -473,8 +470,8 @@ struct ht_timing {
     cl_event first, last; /* first: NULL if they are one */
 };
 
-static enum ht_err enqueue(const struct ht_driver *device, const struct ht_launch *launch,
-                           cl_event *done) {
+static HT_ERR enqueue(const struct ht_driver *device, const struct ht_launch *launch,
+                      cl_event *done) {
     cl_kernel kernel = launch->kernel;
     if (launch->gemm != NULL) return ht_clblast_gemm(device->queue[HT_QUEUE_WORK], launch, done);
     for (int i = 0; i < launch->nargs; i++) {
@@ -501,9 +498,8 @@ static void free_timing(struct ht_timing *timing) {
 
 /* Only the first and the last launch have an event. The driver starts work after `between`
  * launches, and at most `ahead` wait; of failures opencl_finish tells. */
-static enum ht_err opencl_launch(struct ht_driver *device, HT_UNUSED struct ht_graph *none,
-                                 int count, const struct ht_launch *launch, int64_t times,
-                                 struct ht_timing **out) {
+static HT_ERR opencl_launch(struct ht_driver *device, HT_UNUSED struct ht_graph *none, int count,
+                            const struct ht_launch *launch, int64_t times, struct ht_timing **out) {
     const int64_t between = 16, ahead = 1024, last = times * count - 1;
     struct ht_timing *timing = NULL;
     enum ht_err err = HT_OK;
@@ -520,7 +516,7 @@ static enum ht_err opencl_launch(struct ht_driver *device, HT_UNUSED struct ht_g
     return HT_MADE(err, timing, free_timing, out);
 }
 
-static enum ht_err opencl_finish(struct ht_driver *device) {
+static HT_ERR opencl_finish(struct ht_driver *device) {
     return check(clFinish(device->queue[HT_QUEUE_WORK]), "running kernels");
 }
 

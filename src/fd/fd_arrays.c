@@ -33,8 +33,8 @@ static int64_t find_run(const struct ht_grid *grid, unsigned parity, int64_t m, 
     return run;
 }
 
-enum ht_err ht_fd_fill_planes(const struct ht_problem *problem, int what, unsigned parity,
-                              int64_t first, int64_t last, double *out) {
+HT_ERR ht_fd_fill_planes(const struct ht_problem *problem, int what, unsigned parity, int64_t first,
+                         int64_t last, double *out) {
     const struct ht_grid *grid = problem->grid;
     const struct ht_fd_problem *fd = &problem->fd;
     const int64_t plane = ht_grid_plane(grid, HT_PRIMARY);
@@ -65,7 +65,7 @@ struct planes {
 };
 
 /* A plane of the grid's values into one of the window, continued along x1 and x2. */
-static enum ht_err continue_plane(void *data, int64_t plane) {
+static HT_ERR continue_plane(void *data, int64_t plane) {
     const struct planes *p = data;
     const struct ht_fd_stepper *s = p->s;
     const struct ht_grid *grid = s->problem.grid;
@@ -101,8 +101,8 @@ static bool find_factors(const struct ht_problem *problem, double *out) {
     return true;
 }
 
-enum ht_err ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int last, unsigned parity,
-                              struct ht_buffer *const *to) {
+HT_ERR ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int last, unsigned parity,
+                         struct ht_buffer *const *to) {
     const struct ht_grid *grid = s->problem.grid;
     const int64_t planes = s->r.partition.window[HT_PRIMARY].count[2];
     struct planes p = {
@@ -129,14 +129,12 @@ enum ht_err ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int last, unsi
     return HT_OK;
 }
 
-enum ht_err ht_fd_fill_frame(const void *medium, int what, int64_t first, int64_t last,
-                             double *out) {
+HT_ERR ht_fd_fill_frame(const void *medium, int what, int64_t first, int64_t last, double *out) {
     const struct ht_plan *plan = medium;
     return ht_frame_fill(plan->frame, what, first, last, out);
 }
 
-enum ht_err ht_fd_fill_numbers(const void *medium, int what, int64_t first, int64_t last,
-                               double *out) {
+HT_ERR ht_fd_fill_numbers(const void *medium, int what, int64_t first, int64_t last, double *out) {
     const struct ht_problem *p = medium;
     for (int64_t n = 0; n < (last - first) * ht_grid_plane(p->grid, HT_PRIMARY); n++)
         out[n] = p->fd.number[what];
@@ -146,8 +144,8 @@ enum ht_err ht_fd_fill_numbers(const void *medium, int what, int64_t first, int6
 /* ---- planes ---- */
 
 /* Some planes at a time. */
-enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_buffer *array, int64_t first,
-                              int64_t last, const double *from, double *to) {
+HT_ERR ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_buffer *array, int64_t first,
+                         int64_t last, const double *from, double *to) {
     const bool fp64 = s->engine.spec.fp64;
     const struct ht_fd_box *box = &s->box;
     const int64_t n1 = box->end[0] - box->begin[0], n2 = box->end[1] - box->begin[1];
@@ -171,8 +169,7 @@ enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_buffer *array, 
 
 /* ---- checkpoints ---- */
 
-static enum ht_err move_stored(void *context, bool load, int64_t first, int64_t last,
-                               double *values) {
+static HT_ERR move_stored(void *context, bool load, int64_t first, int64_t last, double *values) {
     const struct ht_fd_stored *of = context;
     const bool fp64 = of->engine->spec.fp64;
     if (of->nodes != NULL)

@@ -235,7 +235,7 @@ static void advance(struct bound *b, int power, int group, int field, int64_t be
     }
 }
 
-static enum ht_err advance_chunk(void *data, int64_t chunk) {
+static HT_ERR advance_chunk(void *data, int64_t chunk) {
     struct bound *b = data;
     const int64_t begin = ht_threads_first(b->n2, b->chunks, chunk);
     const int64_t end = ht_threads_first(b->n2, b->chunks, chunk + 1);
@@ -253,7 +253,7 @@ static void count_fills(const struct bound *b, bool count) {
 }
 
 /* Planes [first, last) into the ring. Every rank counts its own planes. */
-static enum ht_err fill_part(struct bound *b, int coefficient, int64_t first, int64_t last) {
+static HT_ERR fill_part(struct bound *b, int coefficient, int64_t first, int64_t last) {
     const bool own = first >= b->own.first && first < b->own.last;
     const unsigned parity = b->pair->coefficient[coefficient].parity;
     const int64_t end1 = b->inside[0][parity & 1u][b->radius + b->n1 - 1];
@@ -282,7 +282,7 @@ static enum ht_err fill_part(struct bound *b, int coefficient, int64_t first, in
 }
 
 /* Planes of the medium up to m3, and some more below `end`. */
-static enum ht_err fill_medium(struct bound *b, int64_t m3, int64_t end) {
+static HT_ERR fill_medium(struct bound *b, int64_t m3, int64_t end) {
     const int64_t last = ht_least(m3 + b->block, end);
     const int64_t at[] = {m3, ht_least(ht_most(b->own.first, m3), last),
                           ht_least(ht_most(b->own.last, m3), last), last};
@@ -293,7 +293,7 @@ static enum ht_err fill_medium(struct bound *b, int64_t m3, int64_t end) {
     return HT_OK;
 }
 
-static enum ht_err scan(struct bound *b) {
+static HT_ERR scan(struct bound *b) {
     const int64_t ahead = lag(b, 0, b->group[0] != 0 ? 0 : 1), all = lag(b, POWERS - 1, 1);
     const int64_t first = b->own.first - all + 2 * ahead, end = b->own.last + all;
     struct ht_progress progress;
@@ -315,7 +315,7 @@ static enum ht_err scan(struct bound *b) {
     return err;
 }
 
-static enum ht_err reserve(struct bound *b) {
+static HT_ERR reserve(struct bound *b) {
     for (int i = 0; i < b->terms; i++) {
         const int c = b->term[i].coefficient;
         if (c >= 0 && b->medium[c] == NULL) TRY(HT_TAKE(b->pool, b->medium[c], b->kept * b->plane));
@@ -393,7 +393,7 @@ static void list_terms(struct bound *b) {
 }
 
 /* The size of |L|, and the ratio of fields that grows most, by the first plane, for all ranks. */
-static enum ht_err find_start(struct bound *b) {
+static HT_ERR find_start(struct bound *b) {
     const struct ht_fd_problem *fd = &b->problem->fd;
     double coefficient[HT_MAX_TERMS] = {0}, s[3];
     struct matrix x;
@@ -457,7 +457,7 @@ static void set_up(const struct ht_problem *problem, const struct ht_pair *pair,
 }
 
 /* The same on all ranks. */
-static enum ht_err share(struct bound *b, double (*range)[2], double *most) {
+static HT_ERR share(struct bound *b, double (*range)[2], double *most) {
     double all[2 * HT_MAX_TERMS + 2] = {0};
     const int count = b->pair->ncoefficients;
     for (int64_t c = 0; c < b->chunks; c++) {
@@ -475,8 +475,8 @@ static enum ht_err share(struct bound *b, double (*range)[2], double *most) {
 }
 
 /* By |L| on a group. */
-static enum ht_err run(const struct ht_problem *problem, struct ht_frame *frame,
-                       const struct ht_pair *pair, int group, double (*range)[2], double *most) {
+static HT_ERR run(const struct ht_problem *problem, struct ht_frame *frame,
+                  const struct ht_pair *pair, int group, double (*range)[2], double *most) {
     HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
     struct bound b;
     set_up(problem, pair, group, &b);
@@ -560,9 +560,9 @@ static bool make_gradients(const struct ht_pair *pair, int group, struct ht_pair
 }
 
 /* By the gradients of a curl. *constant: the other group's coefficients are. */
-static enum ht_err bound_gradients(const struct ht_problem *problem, const struct ht_pair *pair,
-                                   const struct ht_pair *gradients, int group, double (*range)[2],
-                                   double *most, bool *constant) {
+static HT_ERR bound_gradients(const struct ht_problem *problem, const struct ht_pair *pair,
+                              const struct ht_pair *gradients, int group, double (*range)[2],
+                              double *most, bool *constant) {
     double others[2] = {INFINITY, 0};
     TRY(run(problem, NULL, gradients, group, range, most));
     for (int c = 0; c < pair->nown; c++) {
@@ -576,8 +576,8 @@ static enum ht_err bound_gradients(const struct ht_problem *problem, const struc
 }
 
 /* In uniform media with closed sides: nothing varies further from them than powers reach. */
-static enum ht_err bound_sides(const struct ht_problem *problem, const struct ht_pair *pair,
-                               int group, const double *coefficient, double *most) {
+static HT_ERR bound_sides(const struct ht_problem *problem, const struct ht_pair *pair, int group,
+                          const double *coefficient, double *most) {
     struct ht_grid grid = ht_grid_whole(problem->grid);
     struct ht_problem small = *problem;
     double range[HT_MAX_TERMS][2];
@@ -597,8 +597,8 @@ int64_t ht_pair_bound_planes(const struct ht_problem *problem) {
     return problem->grid->dims > 2 ? 2 * POWERS * (problem->fd.order / 2) : 0;
 }
 
-enum ht_err ht_pair_bound(const struct ht_problem *problem, const struct ht_pair *pair,
-                          double (*range)[2], double *most) {
+HT_ERR ht_pair_bound(const struct ht_problem *problem, const struct ht_pair *pair,
+                     double (*range)[2], double *most) {
     int fields[2] = {0};
     double coefficient[HT_MAX_TERMS] = {0}, magnitudes;
     bool uniform = true, enough = false;
@@ -626,7 +626,7 @@ enum ht_err ht_pair_bound(const struct ht_problem *problem, const struct ht_pair
     return HT_OK;
 }
 
-enum ht_err ht_fd_bound(const struct ht_problem *problem, struct ht_frame *frame, double *most) {
+HT_ERR ht_fd_bound(const struct ht_problem *problem, struct ht_frame *frame, double *most) {
     const struct ht_pair pair = ht_problem_second_order(problem);
     double range[HT_MAX_TERMS][2];
     TRY(run(problem, frame, &pair, 1, range, most));

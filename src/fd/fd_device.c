@@ -3,14 +3,14 @@
 
 /* ---- kernels ---- */
 
-static enum ht_err device_ghosts(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                                 const int sides[3][2], struct ht_buffer *u) {
+static HT_ERR device_ghosts(struct ht_fd_engine *e, const struct ht_fd_box *box,
+                            const int sides[3][2], struct ht_buffer *u) {
     return ht_fd_ghosts_fill(e->kernels->ghosts[0], box, sides, u);
 }
 
-static enum ht_err device_sums(struct ht_fd_engine *e, const struct ht_fd_part *part,
-                               struct ht_buffer *x, struct ht_buffer *y, struct ht_buffer *a,
-                               double level, struct ht_measure *out) {
+static HT_ERR device_sums(struct ht_fd_engine *e, const struct ht_fd_part *part,
+                          struct ht_buffer *x, struct ht_buffer *y, struct ht_buffer *a,
+                          double level, struct ht_measure *out) {
     struct ht_sum_item item = {.x = x,
                                .y = y,
                                .a = a,
@@ -26,9 +26,8 @@ static enum ht_err device_sums(struct ht_fd_engine *e, const struct ht_fd_part *
     return ht_sums_run(e->kernels->sums, 1, &item, true, out);
 }
 
-static enum ht_err device_inject(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
-                                 int64_t last, int64_t row, struct ht_buffer *x,
-                                 struct ht_buffer *y) {
+static HT_ERR device_inject(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
+                            int64_t last, int64_t row, struct ht_buffer *x, struct ht_buffer *y) {
     if (in->injected == NULL)
         TRY(ht_injected_create(e->kernels->injector, &in->list, &in->shapes, in->rows,
                                &in->injected));
@@ -37,29 +36,28 @@ static enum ht_err device_inject(struct ht_fd_engine *e, struct ht_fd_injection 
     return ht_inject(in->injected, first, last, row, 0, 0, x, y);
 }
 
-static enum ht_err device_correlate(struct ht_fd_engine *e, const struct ht_fd_products *of) {
+static HT_ERR device_correlate(struct ht_fd_engine *e, const struct ht_fd_products *of) {
     return ht_fd_products_add(e->products, of);
 }
 
-static enum ht_err device_work(struct ht_fd_engine *e, const struct ht_fd_work *w) {
+static HT_ERR device_work(struct ht_fd_engine *e, const struct ht_fd_work *w) {
     const struct ht_kernels *k = e->kernels;
     if (w->operation >= HT_FD_ABSORB) return ht_fd_layer_launch(k->fd_layers, w);
     /* A step may be taken with the layers. */
     return w->layers != NULL && ht_fd_layers_step(k->fd_layers) ? HT_OK : ht_fd_launch(k->fd, w);
 }
 
-static enum ht_err device_pair(struct ht_fd_engine *e, const struct ht_pair_task *t) {
+static HT_ERR device_pair(struct ht_fd_engine *e, const struct ht_pair_task *t) {
     return ht_pair_pass(e->kernels->fd, t, &t->s->on);
 }
 
-static enum ht_err device_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {
+static HT_ERR device_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {
     int64_t points[2], targets[2];
     ht_pair_meets_range(t, points, targets);
     return ht_pair_meet(t->s->met[t->group], t, points, targets, &t->s->on);
 }
 
-static enum ht_err device_meet_add(HT_UNUSED struct ht_fd_engine *e,
-                                   const struct ht_pair_meet_sum *m) {
+static HT_ERR device_meet_add(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_meet_sum *m) {
     const int64_t *first = m->s->meets[m->group].first[0];
     const struct ht_fd_box *box = &m->s->fd.box;
     return ht_pair_meet_add(m->s->met[m->group], box,
@@ -84,9 +82,9 @@ const struct ht_fd_engine_ops ht_fd_device_ops = {
 
 /* ---- the kernels of a problem ---- */
 
-static enum ht_err create_steps(const struct ht_problem *problem, struct ht_device *device,
-                                const struct ht_fd_spec *spec, const struct ht_fd_shape *shape,
-                                struct ht_kernels *k) {
+static HT_ERR create_steps(const struct ht_problem *problem, struct ht_device *device,
+                           const struct ht_fd_spec *spec, const struct ht_fd_shape *shape,
+                           struct ht_kernels *k) {
     struct ht_pair pair;
     if (problem->fd.pair == HT_PAIR_NONE)
         return ht_fd_kernels_create(device, spec, k->variant, shape, &k->fd);

@@ -33,8 +33,8 @@ static double field_place(const struct ht_gradient *g, enum ht_gradient_sum sum,
     return up >= 0 ? -(dt * dt / (g->plan->grid.h[up] * g->plan->grid.h[up])) : g->cross ? 1 : -1;
 }
 
-enum ht_err ht_gradient_get(struct ht_gradient *g, enum ht_gradient_sum sum, int64_t first,
-                            int64_t last, double *out) {
+HT_ERR ht_gradient_get(struct ht_gradient *g, enum ht_gradient_sum sum, int64_t first, int64_t last,
+                       double *out) {
     const double light = 1 / (g->plan->scale * g->plan->scale);
     struct ht_grid grid = g->plan->grid;
     unsigned parity = 0;
@@ -58,7 +58,7 @@ enum ht_err ht_gradient_get(struct ht_gradient *g, enum ht_gradient_sum sum, int
     return HT_OK;
 }
 
-static enum ht_err field_correlate(struct ht_gradient *g) {
+static HT_ERR field_correlate(struct ht_gradient *g) {
     struct ht_fd_stepper *f = g->forward, *a = g->adjoint;
     struct ht_fd_stepper *const both[] = {f, a};
     const int stages = first_passes(g);
@@ -95,8 +95,8 @@ static enum ht_err field_correlate(struct ht_gradient *g) {
 
 enum { PIECE = 1024 };
 
-enum ht_err ht_fd_list_nodes(const struct ht_gradient *g, int field, const struct ht_point *point,
-                             struct ht_sampler *out) {
+HT_ERR ht_fd_list_nodes(const struct ht_gradient *g, int field, const struct ht_point *point,
+                        struct ht_sampler *out) {
     const int64_t n1 = ht_grid_nodes(&g->plan->grid, HT_PRIMARY, 0);
     for (int i = 0, end; i < point->count; i = end) {
         struct ht_sampler_row row = {
@@ -117,7 +117,7 @@ enum ht_err ht_fd_list_nodes(const struct ht_gradient *g, int field, const struc
     return HT_OK;
 }
 
-static enum ht_err field_list(const struct ht_gradient *g, int group, struct ht_sampler *out) {
+static HT_ERR field_list(const struct ht_gradient *g, int group, struct ht_sampler *out) {
     const struct ht_grid *grid = &g->plan->grid;
     HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
     TRY(ht_shot_spread(g->adjoint->problem.shots, group, NULL, &point));
@@ -126,7 +126,7 @@ static enum ht_err field_list(const struct ht_gradient *g, int group, struct ht_
     return ht_fd_list_nodes(g, g->plan->eq.second_order.field, &point, out);
 }
 
-static enum ht_err list_groups(const void *gradient, struct ht_sampler *out) {
+static HT_ERR list_groups(const void *gradient, struct ht_sampler *out) {
     const struct ht_gradient *g = gradient;
     for (int i = 0; i < g->adjoint->problem.shots->count; i++) {
         TRY(g->ops->list(g, i, out));
@@ -151,7 +151,7 @@ static void forget_sources(struct ht_gradient *g) {
     }
 }
 
-static enum ht_err aim_sources(struct ht_gradient *g) {
+static HT_ERR aim_sources(struct ht_gradient *g) {
     const struct ht_shots *shots = g->forward->problem.shots;
     const struct ht_sampler_of of = {.grid = &g->plan->grid,
                                      .traces = shots->count,
@@ -167,7 +167,7 @@ static enum ht_err aim_sources(struct ht_gradient *g) {
 }
 
 /* Samples that are taken belong to q(N), q(N - 1) .. */
-static enum ht_err take_sources(struct ht_gradient *g, bool last) {
+static HT_ERR take_sources(struct ht_gradient *g, bool last) {
     const int groups = g->forward->problem.shots->count;
     for (int i = 0; i < kinds_of(g); i++) {
         swap_stage(g, i);
@@ -187,8 +187,8 @@ static enum ht_err take_sources(struct ht_gradient *g, bool last) {
     return HT_OK;
 }
 
-enum ht_err ht_gradient_push(const struct ht_gradient *g, int group, const struct ht_shot *shot,
-                             double *out) {
+HT_ERR ht_gradient_push(const struct ht_gradient *g, int group, const struct ht_shot *shot,
+                        double *out) {
     const struct ht_problem *problem = &g->forward->problem;
     const int field = shot->drive[0].field;
     struct ht_fd_signal steps = {.f = NULL};
@@ -211,7 +211,7 @@ struct by_signal {
     double *out; /* [sample] */
 };
 
-static enum ht_err find_sample(void *data, int64_t sample) {
+static HT_ERR find_sample(void *data, int64_t sample) {
     const struct by_signal *by = data;
     struct ht_shot shot = by->g->forward->problem.shots->shot[by->group];
     TRY(ht_signal_unit(shot.signal, sample, &shot.signal));
@@ -220,7 +220,7 @@ static enum ht_err find_sample(void *data, int64_t sample) {
     return err;
 }
 
-enum ht_err ht_gradient_signal(const struct ht_gradient *g, int group, double *out) {
+HT_ERR ht_gradient_signal(const struct ht_gradient *g, int group, double *out) {
     struct by_signal by = {.g = g, .group = group};
     by.out = out;
     return ht_threads_run(g->forward->problem.shots->shot[group].signal->samples, find_sample, &by);
@@ -229,7 +229,7 @@ enum ht_err ht_gradient_signal(const struct ht_gradient *g, int group, double *o
 /* ---- the adjoint run ---- */
 
 /* The largest value becomes about 1, so that no precision is left on either side of it. */
-static enum ht_err prepare(struct ht_gradient *g, const double *amplitude) {
+static HT_ERR prepare(struct ht_gradient *g, const double *amplitude) {
     double largest = 0;
     for (int64_t i = 0; i < (g->steps + 1) * g->traces; i++) {
         REQUIRE(isfinite(amplitude[i]), HT_ERR_NOT_FINITE,
@@ -249,7 +249,7 @@ static enum ht_err prepare(struct ht_gradient *g, const double *amplitude) {
 enum { BETWEEN = 16 }; /* steps between questions whether to end */
 
 /* Of adjoint step N - n + 1 the last pass, then the others of the next one. */
-static enum ht_err run(struct ht_gradient *g) {
+static HT_ERR run(struct ht_gradient *g) {
     struct ht_runner *r = &g->adjoint->r;
     const int last = first_passes(g);
     TRY(r->ops->before(r, HT_PRIMARY));
@@ -278,14 +278,14 @@ static enum ht_err run(struct ht_gradient *g) {
     return g->ops->finish != NULL ? g->ops->finish(g) : HT_OK;
 }
 
-enum ht_err ht_gradient_run(struct ht_gradient *g, const double *amplitude) {
+HT_ERR ht_gradient_run(struct ht_gradient *g, const double *amplitude) {
     TRY(prepare(g, amplitude));
     const enum ht_err err = run(g);
     if (g->past->ops->end != NULL) g->past->ops->end(g->past);
     return err == HT_OK ? ht_runner_finish(g->forward) : err;
 }
 
-enum ht_err ht_gradient_aim(struct ht_gradient *g, const struct ht_receivers *receivers) {
+HT_ERR ht_gradient_aim(struct ht_gradient *g, const struct ht_receivers *receivers) {
     const struct ht_fd_driven readings = {.receivers = receivers};
     struct ht_fd_stepper *a = g->adjoint;
     REQUIRE(g->forward->problem.shots != NULL, HT_ERR_INTERNAL, "a gradient without sources");
@@ -300,7 +300,7 @@ enum ht_err ht_gradient_aim(struct ht_gradient *g, const struct ht_receivers *re
     return ht_comm_agree(g->plan->grid.slab.comm, g->past->ops->begin(g->past));
 }
 
-enum ht_err ht_gradient_look(struct ht_gradient *g, int64_t step) {
+HT_ERR ht_gradient_look(struct ht_gradient *g, int64_t step) {
     return g->past->ops->look != NULL ? g->past->ops->look(g->past, step) : HT_OK;
 }
 
@@ -317,8 +317,8 @@ static int64_t bytes_beside(const struct ht_gradient *g) {
 
 /* Bytes of the device and of the host for the forward field, the least of all ranks: as given, or
  * of what is left a part, since the run needs some more. Ranks share the host of a machine. */
-static enum ht_err find_room(const struct ht_gradient *g, const struct ht_gradient_choice *choice,
-                             double room[2]) {
+static HT_ERR find_room(const struct ht_gradient *g, const struct ht_gradient_choice *choice,
+                        double room[2]) {
     struct ht_fd_stepper *s = g->forward;
     struct ht_comm *comm = s->problem.grid->slab.comm, *whole = ht_comm_whole(comm);
     const double most = 0.8, used = 2 * (double)bytes_beside(g);
@@ -336,8 +336,8 @@ static enum ht_err find_room(const struct ht_gradient *g, const struct ht_gradie
 /* What is stored needs no second run of steps; it is not to fill a device that is shared. What is
  * recorded takes one more, and little memory; states take as much, and copies of all nodes. A file
  * is slower than these. */
-static enum ht_err make_past(struct ht_gradient *g, const struct ht_gradient_choice *choice,
-                             const struct ht_fd_past *past) {
+static HT_ERR make_past(struct ht_gradient *g, const struct ht_gradient_choice *choice,
+                        const struct ht_fd_past *past) {
     const double part = 0.25;
     struct ht_fd_shell_choice shell = {.steps = g->steps,
                                        .bits = choice->bits == 0                   ? -1
@@ -374,7 +374,7 @@ static enum ht_err make_past(struct ht_gradient *g, const struct ht_gradient_cho
     return ht_fd_reverse_create(past, &shell, &g->past);
 }
 
-static enum ht_err field_make(struct ht_gradient *g, struct ht_fd_past *past) {
+static HT_ERR field_make(struct ht_gradient *g, struct ht_fd_past *past) {
     const struct ht_fd_engine *e = &g->forward->engine;
     const int terms = g->plan->problem.stages;
     past->values = g->cross || terms > 1 || e->spec.density ? 1u << HT_FD_U : 0;
@@ -390,7 +390,7 @@ static const struct ht_fd_gradient_ops field_gradient = {.has = field_has,
                                                          .correlate = field_correlate,
                                                          .place = field_place};
 
-static enum ht_err make(struct ht_gradient *g, const struct ht_gradient_choice *choice) {
+static HT_ERR make(struct ht_gradient *g, const struct ht_gradient_choice *choice) {
     struct ht_fd_stepper *f = g->forward;
     struct ht_fd_past past = {.forward = f, .steps = g->steps};
     TRY(g->ops->make(g, &past));
@@ -405,8 +405,8 @@ static enum ht_err make(struct ht_gradient *g, const struct ht_gradient_choice *
     return make_past(g, choice, &past);
 }
 
-enum ht_err ht_gradient_create(const struct ht_plan *plan, const struct ht_stepper *forward,
-                               const struct ht_gradient_choice *choice, struct ht_gradient **out) {
+HT_ERR ht_gradient_create(const struct ht_plan *plan, const struct ht_stepper *forward,
+                          const struct ht_gradient_choice *choice, struct ht_gradient **out) {
     struct ht_gradient *g = NULL;
     *out = NULL;
     enum ht_err err = HT_ALLOC(g, 1);

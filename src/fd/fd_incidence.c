@@ -45,8 +45,8 @@ static void set_axis(const struct ht_shot *shot, int axis, struct ht_fd_surface 
     out->upper[axis] = (int64_t)floor(high + close);
 }
 
-static enum ht_err surface_make(const struct ht_problem *problem, const struct ht_shot *shot,
-                                struct ht_fd_surface *out) {
+static HT_ERR surface_make(const struct ht_problem *problem, const struct ht_shot *shot,
+                           struct ht_fd_surface *out) {
     *out = (struct ht_fd_surface){.grid = problem->grid, .shot = shot};
     TRY(ht_medium_point(problem->shots->medium, shot->first, out->material));
     set_star(problem, &out->star);
@@ -85,8 +85,8 @@ static bool crosses(const struct ht_fd_surface *s, const int64_t place[3], int a
 /* ---- rules ---- */
 
 /* The star must not leave the grid, nor meet layers or rows beside a closed side. */
-static enum ht_err check_faces(const struct ht_plan *plan, int group, int axis,
-                               const struct ht_fd_surface *s) {
+static HT_ERR check_faces(const struct ht_plan *plan, int group, int axis,
+                          const struct ht_fd_surface *s) {
     const int reach = (reach_of(s) + 1) / 2;
     const struct ht_grid *grid = s->grid;
     const double h = grid->h[axis], lower = grid->lower[axis], close = 1e-9;
@@ -136,8 +136,8 @@ static bool passes(const struct ht_equations *eq, const struct ht_fd_surface *s,
 }
 
 /* Without faces the sides must let the wave pass along them. */
-static enum ht_err check_sides(const struct ht_plan *plan, int group, int axis,
-                               const struct ht_fd_surface *s) {
+static HT_ERR check_sides(const struct ht_plan *plan, int group, int axis,
+                          const struct ht_fd_surface *s) {
     const struct ht_wall_kind *wall = plan->eq.system->wall;
     bool passed = fabs(s->shot->direction[axis]) <= 1e-12;
     char sides[96] = "";
@@ -153,7 +153,7 @@ static enum ht_err check_sides(const struct ht_plan *plan, int group, int axis,
                            axis + 1, axis + 1, sides);
 }
 
-static enum ht_err check_box(const struct ht_plan *plan, int group, const struct ht_fd_surface *s) {
+static HT_ERR check_box(const struct ht_plan *plan, int group, const struct ht_fd_surface *s) {
     bool closed = false;
     for (int k = 0; k < 3 && k < s->grid->dims; k++) {
         TRY(s->closed[k] ? check_faces(plan, group, k, s) : check_sides(plan, group, k, s));
@@ -172,9 +172,8 @@ struct wanted {
     bool loss;
 };
 
-static enum ht_err refuse_medium(const struct ht_plan *plan, int group,
-                                 const struct ht_fd_surface *s, const struct wanted *of,
-                                 double value, const double x[3]) {
+static HT_ERR refuse_medium(const struct ht_plan *plan, int group, const struct ht_fd_surface *s,
+                            const struct wanted *of, double value, const double x[3]) {
     const char *key = HT_KEY("sources.%d", group);
     if (of->loss)
         return ht_params_error(plan->params, key,
@@ -188,8 +187,8 @@ static enum ht_err refuse_medium(const struct ht_plan *plan, int group,
 }
 
 /* On a plane of the grid. What couples fields where faces are oblique is a spacing wider. */
-static enum ht_err check_plane(const struct ht_plan *plan, int group, const struct ht_fd_surface *s,
-                               const struct wanted *of, int64_t plane, const double *value) {
+static HT_ERR check_plane(const struct ht_plan *plan, int group, const struct ht_fd_surface *s,
+                          const struct wanted *of, int64_t plane, const double *value) {
     const double close = 1e-9;
     const int reach = reach_of(s) + (plan->problem.fd.pair != HT_PAIR_NONE ? 2 : 0);
     const int64_t n1 = ht_grid_nodes(s->grid, HT_PRIMARY, 0);
@@ -209,8 +208,7 @@ static enum ht_err check_plane(const struct ht_plan *plan, int group, const stru
     return HT_OK;
 }
 
-static enum ht_err check_medium(const struct ht_plan *plan, int group,
-                                const struct ht_fd_surface *s) {
+static HT_ERR check_medium(const struct ht_plan *plan, int group, const struct ht_fd_surface *s) {
     const struct ht_fd_problem *fd = &plan->problem.fd;
     struct ht_pair pair = ht_problem_second_order(&plan->problem);
     struct ht_range own = ht_grid_own(s->grid, HT_PRIMARY);
@@ -248,7 +246,7 @@ static enum ht_err check_medium(const struct ht_plan *plan, int group,
     return HT_OK;
 }
 
-enum ht_err ht_fd_surface_check(const struct ht_plan *plan) {
+HT_ERR ht_fd_surface_check(const struct ht_plan *plan) {
     for (int i = 0; i < plan->shots->count; i++) {
         struct ht_fd_surface surface;
         if (!plan->shots->shot[i].type->outside) continue;
@@ -299,9 +297,9 @@ static void add_star(const struct ht_fd_incidence *in, const int64_t place[3], i
     }
 }
 
-static enum ht_err add_place(const struct ht_fd_incidence *in, const int64_t place[3], int64_t node,
-                             int count, const struct ht_fd_crossing *crossing, int column,
-                             struct ht_columns *out) {
+static HT_ERR add_place(const struct ht_fd_incidence *in, const int64_t place[3], int64_t node,
+                        int count, const struct ht_fd_crossing *crossing, int column,
+                        struct ht_columns *out) {
     const struct ht_fd_surface *s = &in->surface;
     struct ht_range touched = {.first = s->columns};
     double xi = 0;
@@ -319,9 +317,9 @@ static enum ht_err add_place(const struct ht_fd_incidence *in, const int64_t pla
     return HT_OK;
 }
 
-enum ht_err ht_fd_incidence_entries(const struct ht_fd_incidence *in, unsigned parity, int count,
-                                    const struct ht_fd_crossing *crossing, int64_t plane,
-                                    int column, struct ht_columns *out) {
+HT_ERR ht_fd_incidence_entries(const struct ht_fd_incidence *in, unsigned parity, int count,
+                               const struct ht_fd_crossing *crossing, int64_t plane, int column,
+                               struct ht_columns *out) {
     const struct ht_fd_surface *s = &in->surface;
     const int64_t row = ht_grid_nodes(s->grid, HT_PRIMARY, 0);
     int64_t begin[3], end[3], place[3];
@@ -430,8 +428,8 @@ static void set_parts(const struct ht_fd_incidence *in, const struct ht_problem 
     }
 }
 
-static enum ht_err make_spectrum(const struct ht_fd_incidence *in, const struct ht_problem *problem,
-                                 int bits, struct ht_pool *pool, struct spectrum *out) {
+static HT_ERR make_spectrum(const struct ht_fd_incidence *in, const struct ht_problem *problem,
+                            int bits, struct ht_pool *pool, struct spectrum *out) {
     const int64_t n = (int64_t)1 << bits;
     struct ht_pair pair = {.nfields = 0};
     out->bits = bits;
@@ -474,7 +472,7 @@ static void fill_column(struct ht_fd_incidence *in, const struct spectrum *s, in
     }
 }
 
-static enum ht_err fill_tables(struct ht_fd_incidence *in, const struct ht_problem *problem) {
+static HT_ERR fill_tables(struct ht_fd_incidence *in, const struct ht_problem *problem) {
     HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
     struct spectrum spectrum = {.bits = 0};
     int part[HT_MAX_FIELDS], parts = 0, bits = 4;
@@ -510,8 +508,8 @@ static unsigned parts_of(const struct ht_problem *problem, const struct ht_fd_su
     return fields_of(problem->eq, s);
 }
 
-enum ht_err ht_fd_incidence_count(const struct ht_problem *problem, const struct ht_shot *shot,
-                                  int64_t planes, struct ht_fd_incidence_most *out) {
+HT_ERR ht_fd_incidence_count(const struct ht_problem *problem, const struct ht_shot *shot,
+                             int64_t planes, struct ht_fd_incidence_most *out) {
     struct ht_fd_surface s;
     TRY(surface_make(problem, shot, &s));
     const bool pair = problem->fd.pair != HT_PAIR_NONE;
@@ -536,8 +534,8 @@ enum ht_err ht_fd_incidence_count(const struct ht_problem *problem, const struct
     return HT_OK;
 }
 
-static enum ht_err make(const struct ht_problem *problem, const struct ht_shot *shot,
-                        struct ht_fd_incidence *in) {
+static HT_ERR make(const struct ht_problem *problem, const struct ht_shot *shot,
+                   struct ht_fd_incidence *in) {
     TRY(surface_make(problem, shot, &in->surface));
     const unsigned parts = parts_of(problem, &in->surface);
     in->weights = ht_fd_weights(problem->fd.order);
@@ -553,7 +551,7 @@ void ht_fd_incidence_destroy(struct ht_fd_incidence *in) {
     free(in);
 }
 
-enum ht_err ht_fd_incidence_create(const struct ht_problem *problem, const struct ht_shot *shot,
-                                   struct ht_fd_incidence **out) {
+HT_ERR ht_fd_incidence_create(const struct ht_problem *problem, const struct ht_shot *shot,
+                              struct ht_fd_incidence **out) {
     HT_CREATE(out, make(problem, shot, *out), ht_fd_incidence_destroy);
 }

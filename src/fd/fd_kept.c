@@ -30,7 +30,7 @@ static struct ht_buffer **array_of(const struct ht_fd_past *past, int i) {
 }
 
 /* back: to the stepper. */
-static enum ht_err move_state(struct ht_fd_stepper *s, struct state *of, bool back) {
+static HT_ERR move_state(struct ht_fd_stepper *s, struct state *of, bool back) {
     struct ht_fd_list list = {.count = 0};
     s->kind->list(s, &list);
     for (int i = 0; i < list.count && (list.row[i].use & HT_FD_STATE); i++) {
@@ -60,7 +60,7 @@ static int64_t end_of(const struct kept *k, int64_t segment) {
 }
 
 /* After step n, or before the first one, of the segment that is shown. */
-static enum ht_err keep_step(struct kept *k, int64_t n) {
+static HT_ERR keep_step(struct kept *k, int64_t n) {
     struct ht_fd_stepper *s = k->past.forward;
     const int64_t i = n - k->shown * k->length, numbers = ht_fd_numbers(s);
     HT_EACH_BIT(a, i > 0 ? k->past.increments : 0)
@@ -82,13 +82,13 @@ static void give_back(struct ht_fd_past *past) {
 
 /* ---- functions of struct ht_fd_past_ops ---- */
 
-static enum ht_err begin(struct ht_fd_past *past) {
+static HT_ERR begin(struct ht_fd_past *past) {
     struct kept *k = (struct kept *)past;
     k->shown = k->segments - 1;
     return HT_OK;
 }
 
-static enum ht_err look(struct ht_fd_past *past, int64_t step) {
+static HT_ERR look(struct ht_fd_past *past, int64_t step) {
     struct kept *k = (struct kept *)past;
     const int64_t segment = step / k->length;
     if (segment >= k->segments - 1) return keep_step(k, step);
@@ -96,7 +96,7 @@ static enum ht_err look(struct ht_fd_past *past, int64_t step) {
     return move_state(past->forward, &k->state[segment], false);
 }
 
-static enum ht_err show(struct ht_fd_past *past, int64_t n) {
+static HT_ERR show(struct ht_fd_past *past, int64_t n) {
     struct kept *k = (struct kept *)past;
     struct ht_fd_stepper *s = past->forward;
     const int64_t segment = (n - 1) / k->length;
@@ -144,7 +144,7 @@ static const struct ht_fd_past_ops ops = {
 /* ---- making ---- */
 
 /* The longest segments that fit; bytes of a step and of a state. */
-static enum ht_err choose(struct kept *k, bool store, double memory, const double bytes[2]) {
+static HT_ERR choose(struct kept *k, bool store, double memory, const double bytes[2]) {
     const int64_t steps = k->past.steps;
     double least = INFINITY;
     for (int64_t wanted = 1; wanted <= (store ? 1 : ht_most(steps, 1)); wanted++) {
@@ -166,7 +166,7 @@ static enum ht_err choose(struct kept *k, bool store, double memory, const doubl
          k->past.forward->problem.fd.pair == HT_PAIR_NONE ? " gradient.field = \"reverse\"," : "");
 }
 
-enum ht_err ht_fd_kept_bytes(const struct ht_fd_past *of, double bytes[2]) {
+HT_ERR ht_fd_kept_bytes(const struct ht_fd_past *of, double bytes[2]) {
     struct ht_fd_stepper *s = of->forward;
     const double word = (double)ht_real_size(s->engine.spec.fp64);
     bytes[0] = 0;
@@ -175,7 +175,7 @@ enum ht_err ht_fd_kept_bytes(const struct ht_fd_past *of, double bytes[2]) {
     return ht_comm_max(s->problem.grid->slab.comm, 2, bytes);
 }
 
-static enum ht_err make(struct kept *k, bool store, double memory) {
+static HT_ERR make(struct kept *k, bool store, double memory) {
     struct ht_fd_stepper *s = k->past.forward;
     struct ht_fd_engine *e = &s->engine;
     struct ht_fd_list list = {.count = 0};
@@ -195,8 +195,8 @@ static enum ht_err make(struct kept *k, bool store, double memory) {
     return HT_OK;
 }
 
-enum ht_err ht_fd_kept_create(const struct ht_fd_past *of, bool store, double memory,
-                              struct ht_fd_past **out) {
+HT_ERR ht_fd_kept_create(const struct ht_fd_past *of, bool store, double memory,
+                         struct ht_fd_past **out) {
     struct kept *k = NULL;
     enum ht_err err = HT_ALLOC(k, 1);
     if (err == HT_OK) {

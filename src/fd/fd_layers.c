@@ -87,7 +87,7 @@ static void fd_layer_profile(const struct ht_problem *problem, int axis, int sid
     }
 }
 
-enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
+HT_ERR ht_fd_layers_create(struct ht_fd_stepper *s) {
     struct ht_fd_layers *l = &s->layers;
     const int numbers = l->sponge ? 1 : HT_FD_PROFILES;
     l->start = true;
@@ -111,7 +111,7 @@ enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
     return ht_buffer_write_reals(l->profile, s->engine.spec.fp64, 0, l->sides.profiles, profile);
 }
 
-enum ht_err ht_fd_layers_clear(void *stepper) {
+HT_ERR ht_fd_layers_clear(void *stepper) {
     struct ht_fd_stepper *s = stepper;
     struct ht_fd_layers *l = &s->layers;
     for (int i = 0; i < MEMORIES && l->sides.memory > 0 && !l->start; i++)
@@ -160,8 +160,8 @@ void ht_fd_layers_archive(struct ht_fd_stepper *s, struct ht_archive *archive) {
 /* Values at nodes of own plane m, or at the half points above them, which are counted from the wall
  * and turn their sign with its side: of a side along x3 all of them are in one row of its memory.
  */
-static enum ht_err put_side(struct ht_fd_stepper *s, const struct ht_fd_side *side, int64_t m,
-                            bool half, const double *values) {
+static HT_ERR put_side(struct ht_fd_stepper *s, const struct ht_fd_side *side, int64_t m, bool half,
+                       const double *values) {
     const int k = side->axis;
     const int64_t n1 = s->box.end[0] - s->box.begin[0], n2 = s->box.end[1] - s->box.begin[1];
     const int64_t far = s->problem.grid->cells[k] - half, count = side->pitch[2];
@@ -184,8 +184,8 @@ static enum ht_err put_side(struct ht_fd_stepper *s, const struct ht_fd_side *si
                                  chunk);
 }
 
-enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m, const double *node,
-                             const double *half) {
+HT_ERR ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m, const double *node,
+                        const double *half) {
     for (int i = 0; i < s->layers.sides.count && !s->layers.sponge; i++) {
         const struct ht_fd_side *side = &s->layers.sides.side[i];
         if (side->axis != axis) continue;
@@ -202,8 +202,7 @@ int64_t ht_fd_memory_numbers(const struct ht_stepper *stepper) {
 }
 
 /* Of a pair the memories are those of its groups. */
-enum ht_err ht_fd_memory_move(const struct ht_stepper *stepper, int which, bool put,
-                              double *values) {
+HT_ERR ht_fd_memory_move(const struct ht_stepper *stepper, int which, bool put, double *values) {
     struct ht_pair_stepper *pair = ht_pair_stepper_of(stepper);
     struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
     struct ht_buffer *const memory =

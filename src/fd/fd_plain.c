@@ -29,8 +29,8 @@ static void fill_side(const struct ht_fd_engine *e, const struct ht_fd_box *box,
     }
 }
 
-static enum ht_err plain_ghosts(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                                const int sides[3][2], struct ht_buffer *u) {
+static HT_ERR plain_ghosts(struct ht_fd_engine *e, const struct ht_fd_box *box,
+                           const int sides[3][2], struct ht_buffer *u) {
     for (int k = 0; k < e->spec.dims; k++)
         for (int side = 0; side < 2; side++)
             if (sides[k][side] != HT_FD_SIDE_NONE)
@@ -175,9 +175,9 @@ static double weight(const struct ht_fd_part *part, const int64_t m[3]) {
     return weight;
 }
 
-static enum ht_err plain_sums(HT_UNUSED struct ht_fd_engine *e, const struct ht_fd_part *part,
-                              struct ht_buffer *x, struct ht_buffer *y, struct ht_buffer *a,
-                              double level, struct ht_measure *out) {
+static HT_ERR plain_sums(HT_UNUSED struct ht_fd_engine *e, const struct ht_fd_part *part,
+                         struct ht_buffer *x, struct ht_buffer *y, struct ht_buffer *a,
+                         double level, struct ht_measure *out) {
     const struct ht_fd_box *box = &part->box;
     for (int64_t m3 = box->begin[2]; m3 < box->end[2]; m3++)
         out[m3 - box->begin[2]] = (struct ht_measure){.first = -1};
@@ -202,9 +202,8 @@ static enum ht_err plain_sums(HT_UNUSED struct ht_fd_engine *e, const struct ht_
 
 /* ---- sources ---- */
 
-static enum ht_err plain_inject(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
-                                int64_t last, int64_t row, struct ht_buffer *x,
-                                struct ht_buffer *y) {
+static HT_ERR plain_inject(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
+                           int64_t last, int64_t row, struct ht_buffer *x, struct ht_buffer *y) {
     const struct ht_inject_list *list = &in->list;
     const double *amplitude = in->table + row * in->shapes.columns;
     for (int64_t i = first; i < last; i++) {
@@ -231,7 +230,7 @@ static void correlate_slopes(const struct ht_fd_engine *e, const struct ht_fd_pr
                 (first(e, c->o->host + at, pitch) - slope) * u;
 }
 
-static enum ht_err plain_correlate(struct ht_fd_engine *e, const struct ht_fd_products *c) {
+static HT_ERR plain_correlate(struct ht_fd_engine *e, const struct ht_fd_products *c) {
     EACH_NODE(&c->box) {
         const int64_t at = node_at(&c->box, m1, m2, m3);
         const double d = c->d->host[at];
@@ -245,7 +244,7 @@ static enum ht_err plain_correlate(struct ht_fd_engine *e, const struct ht_fd_pr
     return HT_OK;
 }
 
-static enum ht_err plain_product(const struct ht_pair_product *p) {
+static HT_ERR plain_product(const struct ht_pair_product *p) {
     EACH_NODE(&p->box) {
         const int64_t at = node_at(&p->box, m1, m2, m3);
         double q[HT_PAIR_TOGETHER_MOST] = {0}, d[HT_PAIR_TOGETHER_MOST] = {0};
@@ -263,8 +262,8 @@ static enum ht_err plain_product(const struct ht_pair_product *p) {
     return HT_OK;
 }
 
-static enum ht_err plain_copy(HT_UNUSED struct ht_tool *tool, int64_t count, struct ht_buffer *from,
-                              struct ht_buffer *to) {
+static HT_ERR plain_copy(HT_UNUSED struct ht_tool *tool, int64_t count, struct ht_buffer *from,
+                         struct ht_buffer *to) {
     memcpy(to->host, from->host, (size_t)count * sizeof *to->host);
     return HT_OK;
 }
@@ -304,9 +303,8 @@ static void take_block(const struct ht_fd_shell_form *form, const double x[HT_FD
     if (form->coded) to->factor[block] = (float)(most / 32767);
 }
 
-static enum ht_err plain_take(HT_UNUSED struct ht_tool *tool, const struct ht_fd_shell_form *form,
-                              struct ht_buffer *u, double level, struct ht_buffer *ring,
-                              int64_t slot) {
+static HT_ERR plain_take(HT_UNUSED struct ht_tool *tool, const struct ht_fd_shell_form *form,
+                         struct ht_buffer *u, double level, struct ht_buffer *ring, int64_t slot) {
     const struct codes to = codes_of(form, ring, slot);
     for (int b = 0; b < form->count; b++) {
         const struct ht_fd_shell_box *of = &form->box[b];
@@ -323,10 +321,10 @@ static enum ht_err plain_take(HT_UNUSED struct ht_tool *tool, const struct ht_fd
     return HT_OK;
 }
 
-static enum ht_err plain_put(HT_UNUSED struct ht_tool *tool, HT_UNUSED enum ht_step_part part,
-                             const struct ht_fd_shell_form *form, int64_t first, int64_t last,
-                             const struct ht_fd_shell_sum *sum, struct ht_buffer *ring,
-                             struct ht_buffer *old, struct ht_buffer *u, struct ht_buffer *d) {
+static HT_ERR plain_put(HT_UNUSED struct ht_tool *tool, HT_UNUSED enum ht_step_part part,
+                        const struct ht_fd_shell_form *form, int64_t first, int64_t last,
+                        const struct ht_fd_shell_sum *sum, struct ht_buffer *ring,
+                        struct ht_buffer *old, struct ht_buffer *u, struct ht_buffer *d) {
     struct codes from[HT_FD_SHELL_RECORDS];
     for (int r = 0; r < sum->count; r++) from[r] = codes_of(form, ring, sum->record[r]);
     for (int b = 0; b < form->count; b++) {
@@ -510,7 +508,7 @@ static void do_side(struct line *line, void (*work)(const struct line *line)) {
         }
 }
 
-static enum ht_err absorb(const struct ht_fd_engine *e, const struct ht_fd_work *w) {
+static HT_ERR absorb(const struct ht_fd_engine *e, const struct ht_fd_work *w) {
     static void (*const works[])(const struct line *) = {keep_line, damp_line, correct_line};
     const struct ht_fd_layers *l = w->layers;
     struct line line = {.e = e, .w = w, .l = l, .weights = ht_fd_layer_weights(&e->spec)};
@@ -526,7 +524,7 @@ static enum ht_err absorb(const struct ht_fd_engine *e, const struct ht_fd_work 
     return HT_OK;
 }
 
-static enum ht_err plain_work(struct ht_fd_engine *e, const struct ht_fd_work *w) {
+static HT_ERR plain_work(struct ht_fd_engine *e, const struct ht_fd_work *w) {
     if (w->operation == HT_FD_ABSORB) return absorb(e, w);
     EACH_NODE(&w->box) work_at(e, w, node_at(&w->box, m1, m2, m3));
     return HT_OK;
@@ -661,7 +659,7 @@ static void pair_meet(const struct ht_pair_task *t, const int64_t point[2], doub
     }
 }
 
-static enum ht_err plain_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {
+static HT_ERR plain_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {
     const struct ht_pair_meets *meets = &t->s->meets[t->group];
     int row[HT_MAX_FIELDS];
     int64_t point[2], target[2];
@@ -692,8 +690,7 @@ static double value_mean(const struct ht_pair_meet_sum *m, int field, int64_t at
     return sum / count;
 }
 
-static enum ht_err plain_meet_add(HT_UNUSED struct ht_fd_engine *e,
-                                  const struct ht_pair_meet_sum *m) {
+static HT_ERR plain_meet_add(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_meet_sum *m) {
     const struct ht_pair_meets *meets = &m->s->meets[m->group];
     const struct ht_fd_box *box = &m->s->fd.box;
     int first = 0;
@@ -814,7 +811,7 @@ static void plain_matched(const struct spot *spot) {
     HT_EACH_BIT(f, s->pair.group[t->group]) s->on.field[f]->host[spot->at] += sum[f];
 }
 
-static enum ht_err plain_pair(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {
+static HT_ERR plain_pair(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {
     EACH_NODE(&t->box) {
         const int64_t at = node_at(&t->box, m1, m2, m3), m[3] = {m1, m2, m3};
         if (t->work == HT_PAIR_SOLVE)

@@ -15,7 +15,7 @@ static bool is_density(const struct ht_plan *plan) {
 
 /* omega^2 <= rate^2 symbol_of: where the spacing is the same along all axes and the medium is
  * uniform, the rate is c / h. */
-static enum ht_err find_rate(struct ht_plan *plan) {
+static HT_ERR find_rate(struct ht_plan *plan) {
     const struct ht_second_order *form = &plan->eq.second_order;
     struct ht_fd_problem *fd = &plan->problem.fd;
     const double *constant = plan->medium->constant;
@@ -48,7 +48,7 @@ static enum ht_err find_rate(struct ht_plan *plan) {
 }
 
 /* Ghosts of a periodic axis or a wall are nodes of the same window. */
-enum ht_err ht_fd_check_points(const struct ht_plan *plan) {
+HT_ERR ht_fd_check_points(const struct ht_plan *plan) {
     const struct ht_fd_spec spec = ht_fd_spec_of(&plan->problem, true);
     const int reach = ht_fd_reach(&spec);
     for (int k = 0; k < plan->grid.dims; k++)
@@ -80,7 +80,7 @@ double ht_differences_plan_limit(const struct ht_plan *plan, int stages) {
 
 /* The first and the last slab hold the layers at the ends of x3, and closures, which no other rank
  * computes ahead. */
-static enum ht_err check_end_slabs(const struct ht_plan *plan, const int64_t *start) {
+static HT_ERR check_end_slabs(const struct ht_plan *plan, const int64_t *start) {
     const struct ht_grid *grid = &plan->grid;
     const struct ht_params *params = plan->params;
     const int64_t reach = plan->order / 2;

@@ -6,7 +6,7 @@
 #include "fd.h"
 
 /* out += dt^2 M u / divisor at the own nodes, M = L [+ dt^2/12 L^2]; w: scratch. Collective. */
-static enum ht_err apply(struct ht_fd_stepper *s, double divisor, struct ht_buffer *out) {
+static HT_ERR apply(struct ht_fd_stepper *s, double divisor, struct ht_buffer *out) {
     s->apply_divisor = divisor;
     s->apply_to = out;
     return ht_fd_run_sequence(s, HT_FD_MEASURE);
@@ -37,7 +37,7 @@ static void end(struct start *s) {
     ht_pool_free(&s->pool);
 }
 
-static enum ht_err prepare(const struct ht_plan *plan, struct start *s) {
+static HT_ERR prepare(const struct ht_plan *plan, struct start *s) {
     const int64_t plane = ht_grid_plane(&plan->grid, HT_PRIMARY);
     s->plan = plan;
     s->grid = plan->grid;
@@ -102,7 +102,7 @@ static void find_share(const struct start *s, int64_t at, int k, const double *c
     }
 }
 
-static enum ht_err find_part(void *data, int64_t part) {
+static HT_ERR find_part(void *data, int64_t part) {
     const struct start *s = data;
     const int64_t end = ht_threads_first(s->planes, s->parts, part + 1);
     for (int64_t i = ht_threads_first(s->planes, s->parts, part); i < end; i++) {
@@ -123,7 +123,7 @@ static enum ht_err find_part(void *data, int64_t part) {
     return HT_OK;
 }
 
-static enum ht_err multiply_by_modulus(const struct start *s) {
+static HT_ERR multiply_by_modulus(const struct start *s) {
     const struct ht_fd_problem *fd = &s->fd->problem.fd;
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
     bool moves = false;
@@ -139,7 +139,7 @@ static enum ht_err multiply_by_modulus(const struct start *s) {
 }
 
 /* v becomes h v/(b dt). */
-static enum ht_err divide_by_density(const struct start *s, int k) {
+static HT_ERR divide_by_density(const struct start *s, int k) {
     const struct ht_fd_problem *fd = &s->plan->problem.fd;
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
     const double dt = s->plan->problem.dt;
@@ -150,7 +150,7 @@ static enum ht_err divide_by_density(const struct start *s, int k) {
 }
 
 /* u, then dt r in the place of the increment, then what layers take. */
-static enum ht_err put_block(struct start *s) {
+static HT_ERR put_block(struct start *s) {
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY), last = s->first + s->planes;
     const double dt = s->plan->problem.dt;
     TRY(ht_threads_run(s->parts, find_part, s));
@@ -200,7 +200,7 @@ enum ht_err ht_differences_start(const struct ht_plan *plan, HT_UNUSED struct ht
 }
 
 /* z = dt^2 M u, with the sums of u and z. */
-static enum ht_err apply_alone(struct ht_fd_stepper *s, struct ht_measure *u) {
+static HT_ERR apply_alone(struct ht_fd_stepper *s, struct ht_measure *u) {
     TRY(ht_fd_advance_own(s, -1, s->z, s->z));
     TRY(apply(s, 1, s->z));
     return ht_fd_total(s, NULL, s->values[HT_FD_U], s->z, u);
@@ -239,7 +239,7 @@ struct ht_fd_part ht_fd_part_open(const struct ht_fd_stepper *s) {
 /* Of a node outside of layers all its energy counts, as differences, so that parts have one; inside
  * only that of u's rate: gradients there are as steep as the layer is thin, however long the waves.
  * In layers of its sides, too. */
-static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out, struct ht_measure *u) {
+static HT_ERR find_open(struct ht_fd_stepper *s, struct ht_state *out, struct ht_measure *u) {
     const double dt = s->problem.dt;
     const struct ht_fd_work slope = {.operation = HT_FD_SQUARES,
                                      .box = s->box,
@@ -268,7 +268,7 @@ static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out, stru
 }
 
 /* What is in layers at the start counts as a whole. */
-static enum ht_err find_state(struct ht_fd_stepper *s, struct ht_state *out, struct ht_measure *u) {
+static HT_ERR find_state(struct ht_fd_stepper *s, struct ht_state *out, struct ht_measure *u) {
     struct ht_buffer *const d = s->values[HT_FD_D];
     const double dt = s->problem.dt;
     struct ht_measure dz, dd;
@@ -286,8 +286,8 @@ static bool known(const struct ht_plan *plan) {
     return plan->problem.dt > 0;
 }
 
-static enum ht_err measure(HT_UNUSED const struct ht_plan *plan, const struct ht_stepper *stepper,
-                           double *energy) {
+static HT_ERR measure(HT_UNUSED const struct ht_plan *plan, const struct ht_stepper *stepper,
+                      double *energy) {
     struct ht_pair_stepper *pair = ht_pair_stepper_of(stepper);
     struct ht_measure sums;
     struct ht_state state = {.energy = 0};

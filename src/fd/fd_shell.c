@@ -52,7 +52,7 @@ struct ht_fd_records {
 };
 
 /* With the first record. It has no name: nothing of it remains, however the process ends. */
-static enum ht_err open_file(struct ht_fd_records *r) {
+static HT_ERR open_file(struct ht_fd_records *r) {
     const int64_t bytes = r->shape.count * r->shape.bytes;
     char name[64];
     struct statvfs room;
@@ -71,7 +71,7 @@ static enum ht_err open_file(struct ht_fd_records *r) {
     return HT_OK;
 }
 
-static enum ht_err move_file(const struct ht_fd_records *r, struct chunk *c, bool write) {
+static HT_ERR move_file(const struct ht_fd_records *r, struct chunk *c, bool write) {
     const int64_t part = r->shape.each * r->shape.bytes;
     const int64_t end = ht_least(part, r->shape.count * r->shape.bytes - c->number * part);
     for (int64_t at = 0; at < end;) {
@@ -88,7 +88,7 @@ static enum ht_err move_file(const struct ht_fd_records *r, struct chunk *c, boo
 }
 
 /* The chunk of a record, in memory; write: it will be written. */
-static enum ht_err hold(struct ht_fd_records *r, int64_t i, bool write, struct chunk **out) {
+static HT_ERR hold(struct ht_fd_records *r, int64_t i, bool write, struct chunk **out) {
     const int64_t number = i / r->shape.each, bytes = r->shape.each * r->shape.bytes;
     struct chunk *c = *out = &r->chunk[number % r->shape.chunks];
     if (r->shape.folder != NULL && r->file < 0) TRY(open_file(r));
@@ -116,7 +116,7 @@ static enum ht_err hold(struct ht_fd_records *r, int64_t i, bool write, struct c
 /* ---- the ring ---- */
 
 /* Between the slot and the host, after the work that `worked` stands for. */
-static enum ht_err transfer(struct ht_fd_records *r, int64_t i, bool write) {
+static HT_ERR transfer(struct ht_fd_records *r, int64_t i, bool write) {
     const int64_t slot = i % r->shape.slots, bytes = r->shape.bytes;
     const int64_t at = i % r->shape.each * bytes;
     struct chunk *c;
@@ -133,21 +133,21 @@ static enum ht_err transfer(struct ht_fd_records *r, int64_t i, bool write) {
 }
 
 /* The transfer queue waits for the work enqueued so far. */
-static enum ht_err after_work(struct ht_fd_records *r) {
+static HT_ERR after_work(struct ht_fd_records *r) {
     if (r->device == NULL) return HT_OK;
     TRY(ht_event_record(r->device, &r->worked, HT_QUEUE_WORK));
     return ht_event_await(&r->worked, HT_QUEUE_TRANSFER);
 }
 
 /* Work enqueued behind it may write the record's slot, or finds what was moved there. */
-static enum ht_err await_slot(const struct ht_fd_records *r, int64_t i) {
+static HT_ERR await_slot(const struct ht_fd_records *r, int64_t i) {
     const struct ht_event *moved = &r->moved[i % r->shape.slots];
     return moved->handle != NULL ? ht_event_await(moved, HT_QUEUE_WORK) : HT_OK;
 }
 
 /* Work enqueued behind it finds the records first .. last, at most `together` of them; both
  * decrease from call to call. */
-static enum ht_err records_need(struct ht_fd_records *r, int64_t first, int64_t last) {
+static HT_ERR records_need(struct ht_fd_records *r, int64_t first, int64_t last) {
     const int64_t ahead = ht_most(last - r->shape.slots + 1, 0);
     r->low = ht_least(r->low, last + 1);
     if (r->low > ahead) TRY(after_work(r));
@@ -180,8 +180,8 @@ static void records_destroy(struct ht_fd_records *r) {
     free(r);
 }
 
-static enum ht_err records_create(struct ht_device *device, const struct records_shape *shape,
-                                  struct ht_fd_records **out) {
+static HT_ERR records_create(struct ht_device *device, const struct records_shape *shape,
+                             struct ht_fd_records **out) {
     struct ht_fd_records *r = NULL;
     *out = NULL;
     TRY(HT_ALLOC(r, 1));
@@ -269,8 +269,8 @@ static void add_side(struct ht_fd_shell *shell, int k, int side, int64_t thick, 
     ht_fd_shell_add(&shell->form, &box);
 }
 
-enum ht_err ht_fd_shell_plan(struct ht_fd_stepper *s, const struct ht_fd_shell_choice *choice,
-                             struct ht_fd_shell *out) {
+HT_ERR ht_fd_shell_plan(struct ht_fd_stepper *s, const struct ht_fd_shell_choice *choice,
+                        struct ht_fd_shell *out) {
     const int64_t reach = ht_fd_reach(&s->engine.spec), stages = s->problem.stages;
     *out = (struct ht_fd_shell){.s = s, .choice = *choice, .inner = s->box, .wide = s->box};
     struct ht_fd_shell_choice *c = &out->choice;
@@ -321,8 +321,8 @@ void ht_fd_shell_size(const struct ht_fd_shell *shell, struct ht_fd_shell_bytes 
                                       .records = shape.bytes * shape.count};
 }
 
-static enum ht_err make(struct ht_fd_stepper *s, const struct ht_fd_shell_choice *choice,
-                        struct ht_fd_shell *shell) {
+static HT_ERR make(struct ht_fd_stepper *s, const struct ht_fd_shell_choice *choice,
+                   struct ht_fd_shell *shell) {
     struct ht_device *device = s->engine.device;
     TRY(ht_fd_shell_plan(s, choice, shell));
     const struct records_shape shape = shape_of(shell);
@@ -364,7 +364,7 @@ enum ht_err ht_fd_shell_take_step(void *stepper, const struct ht_task *task) {
     return transfer(r, i, true);
 }
 
-enum ht_err ht_fd_shell_record(struct ht_fd_shell *shell) {
+HT_ERR ht_fd_shell_record(struct ht_fd_shell *shell) {
     struct ht_fd_stepper *s = shell->s;
     REQUIRE(s->shell == NULL && s->at == 0, HT_ERR_INTERNAL,
             "a shell is recorded from step %lld on", (long long)s->at);
@@ -377,8 +377,8 @@ enum ht_err ht_fd_shell_record(struct ht_fd_shell *shell) {
 }
 
 /* u of a step on planes of the window, and d = u - old. */
-static enum ht_err put_planes(struct ht_fd_shell *shell, int64_t step, enum ht_step_part part,
-                              const struct ht_fd_box *box, struct ht_buffer *old) {
+static HT_ERR put_planes(struct ht_fd_shell *shell, int64_t step, enum ht_step_part part,
+                         const struct ht_fd_box *box, struct ht_buffer *old) {
     struct ht_fd_stepper *s = shell->s;
     struct ht_fd_shell_sum sum;
     if (shell->records == NULL) return HT_OK;
@@ -398,7 +398,7 @@ enum ht_err ht_fd_shell_put_step(void *stepper, const struct ht_task *task) {
 
 /* What `put` reads; steps further back need no later records than this one may. At step 0 a stage
  * may still be computed, which reads none. */
-enum ht_err ht_fd_shell_need(struct ht_fd_shell *shell, int64_t step) {
+HT_ERR ht_fd_shell_need(struct ht_fd_shell *shell, int64_t step) {
     const struct ht_fd_shell_choice *c = &shell->choice;
     const int64_t last = c->every > 1 ? ht_least(step + ENDS, c->steps) : step;
     struct ht_fd_shell_sum sum;
@@ -408,7 +408,7 @@ enum ht_err ht_fd_shell_need(struct ht_fd_shell *shell, int64_t step) {
 }
 
 /* Neighbours of a slab cannot put back what they compute beyond own planes: each pass exchanges. */
-enum ht_err ht_fd_shell_back(struct ht_fd_shell *shell) {
+HT_ERR ht_fd_shell_back(struct ht_fd_shell *shell) {
     struct ht_fd_stepper *s = shell->s;
     struct ht_pass *pass = last_pass(s);
     const struct ht_pass all = *pass;
@@ -443,21 +443,21 @@ void ht_fd_shell_leave(struct ht_fd_shell *shell) {
     s->closed = shell->closed;
 }
 
-enum ht_err ht_fd_shell_create(struct ht_fd_stepper *s, const struct ht_fd_shell_choice *choice,
-                               struct ht_fd_shell **out) {
+HT_ERR ht_fd_shell_create(struct ht_fd_stepper *s, const struct ht_fd_shell_choice *choice,
+                          struct ht_fd_shell **out) {
     HT_CREATE(out, make(s, choice, *out), ht_fd_shell_destroy);
 }
 
 /* ---- of gradients ---- */
 
-static enum ht_err begin(struct ht_fd_past *past) {
+static HT_ERR begin(struct ht_fd_past *past) {
     struct ht_fd_shell *shell = (struct ht_fd_shell *)past;
     ht_fd_shell_leave(shell);
     return ht_fd_shell_record(shell);
 }
 
 /* The stage of the step back was made for the sums of n + 1. */
-static enum ht_err show(struct ht_fd_past *past, int64_t n) {
+static HT_ERR show(struct ht_fd_past *past, int64_t n) {
     struct ht_runner *r = &past->forward->r;
     if (n == past->steps) return ht_fd_shell_back((struct ht_fd_shell *)past);
     TRY(r->ops->before(r, HT_PRIMARY));
@@ -477,8 +477,8 @@ static void destroy(struct ht_fd_past *past) {
 static const struct ht_fd_past_ops ops = {
     .begin = begin, .show = show, .end = end, .destroy = destroy};
 
-enum ht_err ht_fd_reverse_create(const struct ht_fd_past *of,
-                                 const struct ht_fd_shell_choice *choice, struct ht_fd_past **out) {
+HT_ERR ht_fd_reverse_create(const struct ht_fd_past *of, const struct ht_fd_shell_choice *choice,
+                            struct ht_fd_past **out) {
     struct ht_fd_shell_bytes bytes;
     struct ht_fd_shell *shell = NULL;
     const enum ht_err err = ht_comm_agree(of->forward->problem.grid->slab.comm,

@@ -67,7 +67,7 @@ static bool find_image(const struct making *m, unsigned which, const int64_t fro
 }
 
 /* What the field takes at a node, and its images. */
-static enum ht_err add_entries(struct making *m, int column, const int64_t node[3], double weight) {
+static HT_ERR add_entries(struct making *m, int column, const int64_t node[3], double weight) {
     const int64_t row = ht_grid_nodes(&m->grid, HT_PRIMARY, 0);
     const int64_t plane = ht_grid_plane(&m->grid, HT_PRIMARY);
     for (unsigned which = 0; which < 1u << m->grid.dims && weight != 0; which++) {
@@ -83,8 +83,7 @@ static enum ht_err add_entries(struct making *m, int column, const int64_t node[
 }
 
 /* What it takes at a node of what drives `from` there; own: times the medium, one field's later. */
-static enum ht_err add_node(struct making *m, int column, bool own,
-                            const struct ht_point_node *node) {
+static HT_ERR add_node(struct making *m, int column, bool own, const struct ht_point_node *node) {
     const struct ht_pair_stepper *pair = (const struct ht_pair_stepper *)m->s;
     double share[HT_MAX_FIELDS];
     if (m->pair == &ONE || m->by->bare) return add_entries(m, column, node->m, node->weight);
@@ -97,7 +96,7 @@ static enum ht_err add_node(struct making *m, int column, bool own,
 }
 
 /* What it takes at other places than these nodes, by couplings at oblique faces. */
-static enum ht_err add_coupled(struct making *m, int column, const struct ht_point *point) {
+static HT_ERR add_coupled(struct making *m, int column, const struct ht_point *point) {
     int64_t low[3], n[3];
     if (point->count == 0) return HT_OK;
     for (int k = 0; k < 3; k++) {
@@ -128,7 +127,7 @@ static bool is_beside(const struct making *m) {
     return m->pair->parity[m->field] == m->pair->parity[m->from];
 }
 
-static enum ht_err add_point(struct making *m, int column, bool own, const struct ht_point *point) {
+static HT_ERR add_point(struct making *m, int column, bool own, const struct ht_point *point) {
     if (!is_beside(m)) return add_coupled(m, column, point);
     for (int i = 0; i < point->count; i++) TRY(add_node(m, column, own, &point->node[i]));
     return HT_OK;
@@ -147,8 +146,8 @@ static void set_from(struct making *m, int from) {
 
 /* The nodes of a trace's reading, on a plane or, -1, on all, as a source; *whole: the sum of all
  * weights times the nodes' volumes over that of a cell. */
-static enum ht_err find_reading(const struct ht_grid *grid, const struct ht_trace *trace,
-                                int64_t plane, struct ht_point *out, double *whole) {
+static HT_ERR find_reading(const struct ht_grid *grid, const struct ht_trace *trace, int64_t plane,
+                           struct ht_point *out, double *whole) {
     struct ht_point_axis axis[3];
     *whole = 1 / ht_grid_volume(grid);
     for (int k = 0; k < 3; k++) {
@@ -171,7 +170,7 @@ static enum ht_err find_reading(const struct ht_grid *grid, const struct ht_trac
 }
 
 /* On a plane, or, -1, on all. */
-static enum ht_err add_reading(struct making *m, int column, int64_t plane) {
+static HT_ERR add_reading(struct making *m, int column, int64_t plane) {
     HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
     const struct ht_trace trace = ht_trace_at(m->by->receivers, column);
     double whole;
@@ -181,7 +180,7 @@ static enum ht_err add_reading(struct making *m, int column, int64_t plane) {
 }
 
 /* Of traces of `from`. Where the medium is read plane by plane, each of which is read once. */
-static enum ht_err add_readings(struct making *m) {
+static HT_ERR add_readings(struct making *m) {
     const int64_t planes = ht_grid_planes(&m->grid, HT_PRIMARY);
     const bool by_planes = m->pair != &ONE && is_beside(m);
     HT_ARRAY(struct ht_range, near, m->in->columns);
@@ -237,7 +236,7 @@ static int find_crossings(const struct making *m, const struct ht_fd_surface *su
 }
 
 /* Those of one table after those of another. */
-static enum ht_err add_wave(struct making *m, int shot) {
+static HT_ERR add_wave(struct making *m, int shot) {
     const struct ht_fd_incidence *in = m->s->incident[shot];
     const unsigned parity = m->pair->parity[m->field];
     int column = m->in->column[shot];
@@ -264,7 +263,7 @@ static int64_t grid_plane(const struct ht_fd_stepper *s, int64_t m3) {
 }
 
 /* The list, weights and table of what nodes of the grid take, at their nodes of these planes. */
-static enum ht_err list_columns(const struct making *m, struct ht_range target) {
+static HT_ERR list_columns(const struct making *m, struct ht_range target) {
     const struct ht_fd_stepper *s = m->s;
     struct ht_fd_injection *in = m->in;
     const int columns = in->columns;
@@ -296,7 +295,7 @@ static enum ht_err list_columns(const struct making *m, struct ht_range target) 
 /* Of a plane of the window: its weights get the modulus, and are added to the sums over the grid if
  * it is an own one; wave: columns of plane waves, which have it; sums: [plane of the grid][2]
  * [column], parts of `whole`, and of the square of `size`. */
-static enum ht_err weigh_plane(struct making *making, int64_t m3, const bool *wave, double *sums) {
+static HT_ERR weigh_plane(struct making *making, int64_t m3, const bool *wave, double *sums) {
     const struct ht_fd_stepper *s = making->s;
     const struct ht_fd_injection *in = making->in;
     const struct ht_grid *grid = s->problem.grid;
@@ -351,7 +350,7 @@ static double size_of(const struct ht_fd_incidence *in, double modulus) {
 }
 
 /* Each rank has its planes; added in their order. Collective. */
-static enum ht_err share_sums(const struct making *m, double *sum) {
+static HT_ERR share_sums(const struct making *m, double *sum) {
     const struct ht_fd_stepper *s = m->s;
     struct ht_fd_injection *in = m->in;
     const int columns = in->columns;
@@ -373,7 +372,7 @@ static enum ht_err share_sums(const struct making *m, double *sum) {
     return HT_OK;
 }
 
-static enum ht_err weigh(struct making *m, struct ht_range target) {
+static HT_ERR weigh(struct making *m, struct ht_range target) {
     const struct ht_fd_injection *in = m->in;
     const int shots = in->shots != NULL ? in->shots->count : 0;
     HT_ARRAY(bool, wave, in->columns);
@@ -412,7 +411,7 @@ static unsigned drive_takers(const struct ht_fd_stepper *s, const struct ht_fd_d
 }
 
 /* A column for a shot, of a plane wave many, or for a trace. */
-static enum ht_err make_columns(const struct making *m) {
+static HT_ERR make_columns(const struct making *m) {
     struct ht_fd_injection *in = m->in;
     if (m->by->receivers != NULL) {
         REQUIRE(m->by->receivers->traces < INT32_MAX, HT_ERR_MEMORY,
@@ -429,7 +428,7 @@ static enum ht_err make_columns(const struct making *m) {
 }
 
 /* Of one field all drives are one list. */
-static enum ht_err add_drives(struct making *m, int shot) {
+static HT_ERR add_drives(struct making *m, int shot) {
     const struct ht_shot *of = &m->in->shots->shot[shot];
     for (int d = 0; d < (m->pair != &ONE ? of->drives : 1); d++) {
         HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
@@ -443,15 +442,15 @@ static enum ht_err add_drives(struct making *m, int shot) {
     return HT_OK;
 }
 
-enum ht_err ht_fd_find_signal(const struct ht_fd_stepper *s, const struct ht_shot *shot, int field,
-                              struct ht_fd_signal *out) {
+HT_ERR ht_fd_find_signal(const struct ht_fd_stepper *s, const struct ht_shot *shot, int field,
+                         struct ht_fd_signal *out) {
     const struct ht_pair *pair = pair_of(s);
     return ht_fd_undispersed(shot, pair == &ONE ? ht_shot_order(s->problem.eq, shot) : 0,
                              s->problem.dt, group_of(pair, field), &out->count, &out->f);
 }
 
-static enum ht_err make_field(struct ht_fd_stepper *s, const struct ht_fd_driven *by, int field,
-                              struct ht_fd_injection **out) {
+static HT_ERR make_field(struct ht_fd_stepper *s, const struct ht_fd_driven *by, int field,
+                         struct ht_fd_injection **out) {
     HT_ENDED(ht_columns_free) struct ht_columns all = {0};
     struct making m = {.s = s,
                        .pair = pair_of(s),
@@ -494,8 +493,8 @@ static enum ht_err make_field(struct ht_fd_stepper *s, const struct ht_fd_driven
     return HT_OK;
 }
 
-enum ht_err ht_fd_injections_create(struct ht_fd_stepper *s, const struct ht_fd_driven *by,
-                                    struct ht_fd_injection *out[HT_MAX_FIELDS]) {
+HT_ERR ht_fd_injections_create(struct ht_fd_stepper *s, const struct ht_fd_driven *by,
+                               struct ht_fd_injection *out[HT_MAX_FIELDS]) {
     const struct ht_shots *shots = s->problem.shots;
     const struct ht_pair *pair = pair_of(s);
     unsigned driven = pair == &ONE;
@@ -523,7 +522,7 @@ void ht_fd_injections_destroy(struct ht_fd_injection *list[HT_MAX_FIELDS]) {
     }
 }
 
-enum ht_err ht_fd_sources_create(struct ht_fd_stepper *s) {
+HT_ERR ht_fd_sources_create(struct ht_fd_stepper *s) {
     const struct ht_shots *shots = s->problem.shots;
     const struct ht_fd_driven by = {.receivers = NULL};
     if (shots == NULL || !(s->problem.dt > 0)) return HT_OK;
@@ -654,9 +653,9 @@ void ht_fd_injections_give(struct ht_fd_injection *const list[HT_MAX_FIELDS], co
     }
 }
 
-enum ht_err ht_fd_inject(struct ht_fd_stepper *s, struct ht_fd_injection *const list[HT_MAX_FIELDS],
-                         unsigned fields, int64_t begin, int64_t end, int row,
-                         struct ht_buffer *const *to, struct ht_buffer *also) {
+HT_ERR ht_fd_inject(struct ht_fd_stepper *s, struct ht_fd_injection *const list[HT_MAX_FIELDS],
+                    unsigned fields, int64_t begin, int64_t end, int row,
+                    struct ht_buffer *const *to, struct ht_buffer *also) {
     HT_EACH_BIT(f, fields) {
         struct ht_fd_injection *in = list[f];
         if (in == NULL || in->plane[begin] >= in->plane[end]) continue;

@@ -69,8 +69,7 @@ void ht_fd_stepper_plan(const struct ht_problem *problem, const struct ht_fd_eng
 
 /* ---- arrays ---- */
 
-enum ht_err ht_fd_array_create(const struct ht_fd_engine *e, int64_t numbers,
-                               struct ht_buffer **out) {
+HT_ERR ht_fd_array_create(const struct ht_fd_engine *e, int64_t numbers, struct ht_buffer **out) {
     return ht_buffer_create_zeros(e->device, numbers * ht_real_size(e->spec.fp64), out);
 }
 
@@ -196,13 +195,13 @@ static struct ht_buffer *source_of(const struct ht_fd_stepper *s, const struct h
     return s->values[source_name(&s->problem, (enum ht_fd_pass)task->pass)];
 }
 
-static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
+static HT_ERR run_ghosts(void *self, const struct ht_task *task) {
     struct ht_fd_stepper *s = self;
     const struct ht_fd_box box = ht_fd_task_box(s, task);
     return s->engine.ops->ghosts(&s->engine, &box, (const int(*)[2])s->sides, source_of(s, task));
 }
 
-static enum ht_err run_update(struct ht_fd_stepper *s, struct ht_fd_work *w, bool first) {
+static HT_ERR run_update(struct ht_fd_stepper *s, struct ht_fd_work *w, bool first) {
     struct ht_buffer **v = s->values;
     const bool in_place = s->problem.stages > 1;
     if (!in_place && first) {
@@ -227,7 +226,7 @@ static enum ht_err run_update(struct ht_fd_stepper *s, struct ht_fd_work *w, boo
 }
 
 /* A sponge, after run_update of the same box; matched layers come with that. */
-static enum ht_err run_layers(void *self, const struct ht_task *task) {
+static HT_ERR run_layers(void *self, const struct ht_task *task) {
     struct ht_fd_stepper *s = self;
     const struct ht_fd_work w = {.operation = HT_FD_ABSORB,
                                  .part = task->part,
@@ -250,7 +249,7 @@ static struct ht_fd_box inner_box(const struct ht_fd_stepper *s, enum ht_fd_pass
     return box;
 }
 
-static enum ht_err run_step(void *self, const struct ht_task *task) {
+static HT_ERR run_step(void *self, const struct ht_task *task) {
     struct ht_fd_stepper *s = self;
     const enum ht_fd_pass pass = (enum ht_fd_pass)task->pass;
     const double divisor[] = {[HT_FD_STAGE] = 12,
@@ -274,7 +273,7 @@ static enum ht_err run_step(void *self, const struct ht_task *task) {
 }
 
 /* The stage adds to w, others to d and u. */
-static enum ht_err run_inject(void *self, const struct ht_task *task) {
+static HT_ERR run_inject(void *self, const struct ht_task *task) {
     struct ht_fd_stepper *s = self;
     const bool stage = task->pass == HT_FD_STAGE, update = task->pass == HT_FD_UPDATE;
     return ht_fd_inject(s, s->injection, 1, task->targets.box.begin[2], task->targets.box.end[2],
@@ -315,7 +314,7 @@ void ht_differences_schedule_passes(const struct ht_problem *problem, struct ht_
     kind_of(problem)->passes(problem, HT_FD_FORWARDS, out);
 }
 
-enum ht_err ht_fd_run_sequence(struct ht_fd_stepper *s, int sequence) {
+HT_ERR ht_fd_run_sequence(struct ht_fd_stepper *s, int sequence) {
     struct ht_passes passes;
     s->kind->passes(&s->problem, sequence, &passes);
     return ht_runner_run(&s->r, &passes, 0, passes.count);
@@ -323,8 +322,8 @@ enum ht_err ht_fd_run_sequence(struct ht_fd_stepper *s, int sequence) {
 
 /* ---- steps ---- */
 
-enum ht_err ht_fd_advance_own(struct ht_fd_stepper *s, double factor, struct ht_buffer *d,
-                              struct ht_buffer *p) {
+HT_ERR ht_fd_advance_own(struct ht_fd_stepper *s, double factor, struct ht_buffer *d,
+                         struct ht_buffer *p) {
     const struct ht_fd_work w = {
         .operation = HT_FD_ADVANCE, .box = s->box, .factor = factor, .d = d, .p = p};
     return s->engine.ops->work(&s->engine, &w);
@@ -332,8 +331,8 @@ enum ht_err ht_fd_advance_own(struct ht_fd_stepper *s, double factor, struct ht_
 
 /* Each rank has its planes among those of the grid: the others add 0, and all are added in their
  * order. */
-static enum ht_err add_planes(struct ht_fd_stepper *s, const struct ht_measure *own,
-                              struct ht_measure *out) {
+static HT_ERR add_planes(struct ht_fd_stepper *s, const struct ht_measure *own,
+                         struct ht_measure *out) {
     const struct ht_grid *grid = s->problem.grid;
     struct ht_comm *comm = grid->slab.comm;
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
@@ -361,8 +360,8 @@ static enum ht_err add_planes(struct ht_fd_stepper *s, const struct ht_measure *
     return HT_OK;
 }
 
-enum ht_err ht_fd_total(struct ht_fd_stepper *s, const struct ht_fd_part *part, struct ht_buffer *x,
-                        struct ht_buffer *y, struct ht_measure *out) {
+HT_ERR ht_fd_total(struct ht_fd_stepper *s, const struct ht_fd_part *part, struct ht_buffer *x,
+                   struct ht_buffer *y, struct ht_measure *out) {
     const struct ht_fd_part all = {s->box, s->ends}, *of = part != NULL ? part : &all;
     bool some = true;
     HT_ARRAY(struct ht_measure, own, s->own.last - s->own.first);
@@ -374,8 +373,8 @@ enum ht_err ht_fd_total(struct ht_fd_stepper *s, const struct ht_fd_part *part, 
     return add_planes(s, own, out);
 }
 
-enum ht_err ht_fd_not_finite(const struct ht_fd_stepper *s, int field, double time,
-                             const struct ht_measure *sums) {
+HT_ERR ht_fd_not_finite(const struct ht_fd_stepper *s, int field, double time,
+                        const struct ht_measure *sums) {
     const struct ht_grid *grid = s->problem.grid;
     double x[3];
     ht_grid_position(grid, HT_PRIMARY, ht_most(sums->first, 0), x);
@@ -384,7 +383,7 @@ enum ht_err ht_fd_not_finite(const struct ht_fd_stepper *s, int field, double ti
 }
 
 /* Planes beyond the slab are shifted as their owners do. */
-static enum ht_err shift(struct ht_fd_stepper *s, enum ht_fd_name name, double by) {
+static HT_ERR shift(struct ht_fd_stepper *s, enum ht_fd_name name, double by) {
     struct ht_fd_work w = {
         .operation = HT_FD_ADVANCE, .box = s->box, .factor = by, .p = s->values[name]};
     if (s->r.partition.neighbour[0]) w.box.begin[2] -= s->r.state.valid.of[name][0];
@@ -393,7 +392,7 @@ static enum ht_err shift(struct ht_fd_stepper *s, enum ht_fd_name name, double b
 }
 
 /* The mean of u, where it matters, becomes a part of its level. */
-static enum ht_err lower(struct ht_fd_stepper *s) {
+static HT_ERR lower(struct ht_fd_stepper *s) {
     struct ht_buffer *const u = s->values[HT_FD_U];
     struct ht_measure sum;
     TRY(ht_fd_total(s, NULL, u, u, &sum));
@@ -405,7 +404,7 @@ static enum ht_err lower(struct ht_fd_stepper *s) {
     return shift(s, HT_FD_U, -mean);
 }
 
-static enum ht_err keep_mean(struct ht_fd_stepper *s) {
+static HT_ERR keep_mean(struct ht_fd_stepper *s) {
     struct ht_measure sum;
     struct ht_buffer *const d = s->values[HT_FD_D];
     if (!s->closed || s->since % STEPS_BETWEEN_MEANS != 0) return HT_OK;
@@ -417,7 +416,7 @@ static enum ht_err keep_mean(struct ht_fd_stepper *s) {
     return shift(s, HT_FD_D, (s->mean - sum.mean) / s->mass);
 }
 
-static enum ht_err before(void *self, HT_UNUSED enum ht_subgrid from) {
+static HT_ERR before(void *self, HT_UNUSED enum ht_subgrid from) {
     struct ht_fd_stepper *s = self;
     struct ht_fd_injection *in = s->injection[0];
     TRY(keep_mean(s));
@@ -457,7 +456,7 @@ static int64_t alike(void *self, int64_t *period) {
     return s->values[HT_FD_U] == s->sequence_u ? steps : 0;
 }
 
-enum ht_err ht_fd_reverse(struct ht_fd_stepper *s) {
+HT_ERR ht_fd_reverse(struct ht_fd_stepper *s) {
     struct ht_buffer **v = s->values;
     TRY(ht_runner_complete(&s->r));
     if (s->problem.layers != NULL && s->level != 0) TRY(shift(s, HT_FD_U, s->level));
@@ -477,7 +476,7 @@ enum ht_err ht_fd_reverse(struct ht_fd_stepper *s) {
 /* ---- data ---- */
 
 /* Data come, of all ranks together: u's array holds u itself again. */
-static enum ht_err begin(struct ht_fd_stepper *s) {
+static HT_ERR begin(struct ht_fd_stepper *s) {
     const double level = s->level;
     s->level = 0;
     s->mean = NAN;
@@ -487,7 +486,7 @@ static enum ht_err begin(struct ht_fd_stepper *s) {
     return s->kind->forget(s);
 }
 
-enum ht_err ht_fd_rest(struct ht_fd_stepper *s) {
+HT_ERR ht_fd_rest(struct ht_fd_stepper *s) {
     struct ht_buffer **sent;
     s->level = 0;
     TRY(begin(s));
@@ -498,8 +497,8 @@ enum ht_err ht_fd_rest(struct ht_fd_stepper *s) {
     return HT_OK;
 }
 
-static enum ht_err put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
-                       const double *coefs) {
+static HT_ERR put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
+                  const double *coefs) {
     struct ht_fd_stepper *s = self;
     const int64_t part = ht_grid_plane(s->problem.grid, HT_PRIMARY) * (last - first);
     const unsigned fields = ht_problem_fields(&s->problem, HT_PRIMARY);
@@ -511,8 +510,8 @@ static enum ht_err put(void *self, enum ht_subgrid subgrid, int64_t first, int64
     return HT_OK;
 }
 
-static enum ht_err get(void *self, enum ht_subgrid subgrid, int field, HT_UNUSED int count,
-                       int64_t first, int64_t last, double *out) {
+static HT_ERR get(void *self, enum ht_subgrid subgrid, int field, HT_UNUSED int count,
+                  int64_t first, int64_t last, double *out) {
     struct ht_fd_stepper *s = self;
     const int64_t values = ht_grid_plane(s->problem.grid, HT_PRIMARY) * (last - first);
     TRY(ht_fd_move_planes(s, s->kind->array(s, subgrid, field), first, last, NULL, out));
@@ -546,7 +545,7 @@ static void archive_all(void *self, struct ht_archive *archive) {
 
 /* ---- making ---- */
 
-static enum ht_err aim(void *self, const struct ht_problem *problem) {
+static HT_ERR aim(void *self, const struct ht_problem *problem) {
     struct ht_fd_stepper *s = self;
     ht_fd_sources_destroy(s);
     s->problem.shots = problem != NULL ? problem->shots : NULL;
@@ -603,7 +602,7 @@ static void arrays(const void *self, struct ht_arrays *out) {
     HT_EACH_BIT(f, fields) out->u[HT_PRIMARY][f] = s->kind->array(s, HT_PRIMARY, f);
 }
 
-static enum ht_err keep(void *self, unsigned what, const struct ht_fd_keep *keep) {
+static HT_ERR keep(void *self, unsigned what, const struct ht_fd_keep *keep) {
     struct ht_fd_stepper *s = self;
     const bool open = s->problem.layers != NULL && !s->layers.sponge;
     struct ht_buffer *const *v = s->values;
@@ -617,7 +616,7 @@ static enum ht_err keep(void *self, unsigned what, const struct ht_fd_keep *keep
 }
 
 /* The sum of 1/a, of which the mean of d is a part. */
-static enum ht_err find_mass(struct ht_fd_stepper *s) {
+static HT_ERR find_mass(struct ht_fd_stepper *s) {
     struct ht_measure sum;
     s->closed = !s->engine.spec.fp64 && !s->layers.sponge;
     s->mean = NAN;
@@ -639,7 +638,7 @@ struct ht_pack_format ht_fd_format(const struct ht_problem *problem, bool fp64) 
                                    .precision = problem->halo.precision};
 }
 
-static enum ht_err fill_rest(void *self) {
+static HT_ERR fill_rest(void *self) {
     struct ht_fd_stepper *s = self;
     for (int k = 0; k < s->engine.spec.dims; k++)
         s->law.scale[k] = (s->engine.spec.density ? 1 : s->problem.fd.inverse_density) /
@@ -690,7 +689,7 @@ const struct ht_stepper_ops ht_fd_ops = {.put = put,
                                          .finish = ht_runner_finish,
                                          .traffic = ht_runner_traffic};
 
-static enum ht_err make(struct ht_fd_stepper *s) {
+static HT_ERR make(struct ht_fd_stepper *s) {
     struct ht_partition *p = &s->r.partition;
     struct ht_fd_list list = {.count = 0}, medium = {.count = 0};
     TRY(HT_ALLOC(p->targets[HT_PRIMARY], 1));
@@ -711,9 +710,8 @@ static enum ht_err make(struct ht_fd_stepper *s) {
     return s->beside != NULL ? HT_OK : ht_fd_sources_create(s);
 }
 
-enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
-                                 const struct ht_fd_engine *engine, struct ht_fd_stepper *beside,
-                                 struct ht_stepper *out) {
+HT_ERR ht_fd_stepper_create(const struct ht_problem *problem, const struct ht_fd_engine *engine,
+                            struct ht_fd_stepper *beside, struct ht_stepper *out) {
     const struct ht_fd_kind *kind = kind_of(problem);
     struct ht_fd_stepper *s = NULL;
     struct ht_halo halo = {.parts = 0};

@@ -13,8 +13,8 @@ static bool is_near(const struct ht_grid *grid, int axis, double x, int64_t low,
            (layer[1] > 0 && (at > (double)(end - APART) + close || high > end));
 }
 
-static enum ht_err refuse_near(const struct ht_plan *plan, const char *key, const char *what,
-                               const double x[3], int axis) {
+static HT_ERR refuse_near(const struct ht_plan *plan, const char *key, const char *what,
+                          const double x[3], int axis) {
     const struct ht_grid *grid = &plan->grid;
     return ht_params_error(
         plan->params, key,
@@ -31,7 +31,7 @@ static struct ht_grid grid_of(const struct ht_plan *plan, int field) {
     return ht_grid_places(&plan->grid, pair ? plan->eq.field[field].parity : 0);
 }
 
-static enum ht_err check_receivers(const struct ht_plan *plan) {
+static HT_ERR check_receivers(const struct ht_plan *plan) {
     for (int n = 0; n < plan->receivers->count; n++) {
         const struct ht_receiver_group *group = &plan->receivers->group[n];
         for (int64_t i = 0; i < group->count * group->readings; i++)
@@ -50,7 +50,7 @@ static enum ht_err check_receivers(const struct ht_plan *plan) {
 }
 
 /* The nodes of a shot, of a pair those of a drive. */
-static enum ht_err check_nodes(const struct ht_plan *plan, int index, int drive) {
+static HT_ERR check_nodes(const struct ht_plan *plan, int index, int drive) {
     const bool pair = plan->problem.fd.pair != HT_PAIR_NONE;
     const struct ht_grid grid = grid_of(plan, plan->shots->shot[index].drive[drive].field);
     HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
@@ -68,7 +68,7 @@ static enum ht_err check_nodes(const struct ht_plan *plan, int index, int drive)
     return HT_OK;
 }
 
-static enum ht_err check_shot(const struct ht_plan *plan, int index) {
+static HT_ERR check_shot(const struct ht_plan *plan, int index) {
     const struct ht_shot *shot = &plan->shots->shot[index];
     const bool pair = plan->problem.fd.pair != HT_PAIR_NONE;
     double x[3];
@@ -84,7 +84,7 @@ static enum ht_err check_shot(const struct ht_plan *plan, int index) {
     return HT_OK;
 }
 
-enum ht_err ht_gradient_check(const struct ht_plan *plan) {
+HT_ERR ht_gradient_check(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     REFUSE(!plan->problem.scheme->nodal, params, "time.scheme",
            "gradients are made by finite differences: take \"fd\"");

@@ -67,8 +67,8 @@ static void make_passes(const struct ht_problem *problem, int sequence, struct h
 
 /* ---- tasks ---- */
 
-enum ht_err ht_pair_ghosts(struct ht_pair_stepper *s, unsigned fields, const struct ht_fd_box *of,
-                           bool edges, struct ht_buffer *const *array) {
+HT_ERR ht_pair_ghosts(struct ht_pair_stepper *s, unsigned fields, const struct ht_fd_box *of,
+                      bool edges, struct ht_buffer *const *array) {
     const int64_t reach = ht_fd_reach(&s->fd.engine.spec);
     HT_EACH_BIT(f, fields) {
         struct ht_fd_box box = *of;
@@ -85,7 +85,7 @@ enum ht_err ht_pair_ghosts(struct ht_pair_stepper *s, unsigned fields, const str
     return HT_OK;
 }
 
-static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
+static HT_ERR run_ghosts(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self;
     const struct ht_fd_box box = ht_fd_task_box(&s->fd, task);
     const int group = kinds[task->pass].group;
@@ -111,7 +111,7 @@ static struct ht_pair_task task_of(struct ht_pair_stepper *s, const struct ht_ta
     return t;
 }
 
-static enum ht_err run_step(void *self, const struct ht_task *task) {
+static HT_ERR run_step(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self, staged;
     struct ht_pair_task t = task_of(s, task);
     s->remembers = s->remembers || s->pair.npartners > 0 || t.layers != NULL;
@@ -124,14 +124,14 @@ static enum ht_err run_step(void *self, const struct ht_task *task) {
     return s->meets[t.group].points == 0 ? HT_OK : s->fd.engine.ops->meet(&s->fd.engine, &t);
 }
 
-static enum ht_err run_inject(void *self, const struct ht_task *task) {
+static HT_ERR run_inject(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self;
     return ht_fd_inject(&s->fd, s->fd.injection, s->pair.group[kinds[task->pass].group],
                         task->targets.box.begin[2], task->targets.box.end[2], 0, s->on.field, NULL);
 }
 
 /* Layers and losses forget what steps have left. */
-static enum ht_err forget(void *self) {
+static HT_ERR forget(void *self) {
     struct ht_pair_stepper *s = self;
     for (int i = 0; s->remembers && i < s->pair.npartners; i++)
         TRY(ht_buffer_clear(s->on.partner[i]));
@@ -296,7 +296,7 @@ static void fill_profile(const struct ht_pair_stepper *s, int i, double *out) {
     }
 }
 
-static enum ht_err fill_profiles(struct ht_pair_stepper *s) {
+static HT_ERR fill_profiles(struct ht_pair_stepper *s) {
     const struct ht_pair_layers *all = &s->layers;
     if (all->profiles == 0) return HT_OK;
     HT_ARRAY(double, profile, all->profiles);
@@ -345,7 +345,7 @@ static void release(void *self) {
     }
 }
 
-static enum ht_err fill_rest(void *self) {
+static HT_ERR fill_rest(void *self) {
     struct ht_pair_stepper *s = self;
     share_spares(s);
     const struct ht_pair_coefficient *of = s->pair.coefficient;

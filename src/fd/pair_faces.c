@@ -162,7 +162,7 @@ static double find_theta(int n, double *D, const double *O, double trace, double
     return theta;
 }
 
-static enum ht_err add_entry(struct sweep *w, const int64_t m[3], double theta, double excess) {
+static HT_ERR add_entry(struct sweep *w, const int64_t m[3], double theta, double excess) {
     struct ht_pair_listed *to = &w->faces->listed[w->group];
     const int64_t at = ((m[2] - w->first) * w->n[1] + m[1]) * w->n[0] + m[0];
     TRY(HT_GROW(to->node, to->count + 1, to->room[0]));
@@ -215,12 +215,12 @@ static bool find_point(const struct sweep *w, const int64_t m[3], struct point *
     return p->theta > 0;
 }
 
-static enum ht_err list_point(struct sweep *w, const int64_t m[3]) {
+static HT_ERR list_point(struct sweep *w, const int64_t m[3]) {
     struct point p;
     return find_point(w, m, &p) ? add_entry(w, m, p.theta, p.excess) : HT_OK;
 }
 
-static enum ht_err sweep_planes(struct sweep *w, const bool *wanted) {
+static HT_ERR sweep_planes(struct sweep *w, const bool *wanted) {
     const struct ht_pair *pair = &w->faces->pair;
     int64_t *first = w->faces->listed[w->group].first;
     const int64_t planes = ht_grid_nodes(w->faces->grid, HT_PRIMARY, 2);
@@ -246,7 +246,7 @@ static enum ht_err sweep_planes(struct sweep *w, const bool *wanted) {
     return HT_OK;
 }
 
-static enum ht_err sweep_group(struct sweep *w, const bool *wanted) {
+static HT_ERR sweep_group(struct sweep *w, const bool *wanted) {
     const enum ht_err err = w->rows > 0 ? sweep_planes(w, wanted) : HT_OK;
     ht_pool_free(&w->pool);
     return err;
@@ -265,8 +265,8 @@ static struct sweep sweep_of(struct ht_pair_faces *faces, const struct ht_proble
     return w;
 }
 
-static enum ht_err find_group(struct ht_pair_faces *faces, const struct ht_problem *problem,
-                              int group, const bool *wanted) {
+static HT_ERR find_group(struct ht_pair_faces *faces, const struct ht_problem *problem, int group,
+                         const bool *wanted) {
     struct ht_pair_listed *to = &faces->listed[group];
     struct sweep w = sweep_of(faces, problem, group);
     w.visit = list_point;
@@ -277,8 +277,8 @@ static enum ht_err find_group(struct ht_pair_faces *faces, const struct ht_probl
     return HT_OK;
 }
 
-enum ht_err ht_pair_faces_find(const struct ht_problem *problem, const struct ht_pair *pair,
-                               int64_t more, struct ht_pair_faces **out) {
+HT_ERR ht_pair_faces_find(const struct ht_problem *problem, const struct ht_pair *pair,
+                          int64_t more, struct ht_pair_faces **out) {
     const struct ht_grid *grid = problem->grid;
     struct ht_pair_faces *faces = NULL;
     HT_FREED bool *wanted = NULL;
@@ -303,8 +303,8 @@ enum ht_err ht_pair_faces_find(const struct ht_problem *problem, const struct ht
     return HT_MADE(err, faces, ht_pair_faces_destroy, out);
 }
 
-enum ht_err ht_pair_faces_test(const struct ht_problem *part, const struct ht_pair_faces *whole,
-                               struct ht_pair_faces **out) {
+HT_ERR ht_pair_faces_test(const struct ht_problem *part, const struct ht_pair_faces *whole,
+                          struct ht_pair_faces **out) {
     TRY(ht_pair_faces_find(part, &whole->pair, 0, out));
     for (int group = 0; group < 2; group++)
         (*out)->listed[group].used = (*out)->listed[group].used && whole->listed[group].used;
@@ -326,7 +326,7 @@ static double *sum_at(const struct sweep *w, int c, int64_t plane, int64_t n) {
 }
 
 /* theta = -nearly/s, s = x^T O x / x^T D x: d theta = -theta/s (x^T dO x - s x^T dD x). */
-static enum ht_err couple_point(struct sweep *w, const int64_t m[3]) {
+static HT_ERR couple_point(struct sweep *w, const int64_t m[3]) {
     const struct ht_pair *pair = &w->faces->pair;
     const struct ht_pair_listed *of = &w->faces->listed[w->group];
     const int64_t n = m[1] * w->n[0] + m[0];
@@ -361,7 +361,7 @@ static enum ht_err couple_point(struct sweep *w, const int64_t m[3]) {
 enum { TAG = 78 }; /* no other's */
 
 /* Of neighbours the planes of couplings beside own ones; those of each rank go to both. */
-static enum ht_err exchange(struct sweep *w) {
+static HT_ERR exchange(struct sweep *w) {
     const struct ht_grid *grid = w->faces->grid;
     const struct ht_pair_listed *of = &w->faces->listed[w->group];
     const int64_t size = w->n[0] * w->n[1], values = size * of->couplings;
@@ -387,8 +387,8 @@ static enum ht_err exchange(struct sweep *w) {
     return HT_OK;
 }
 
-static enum ht_err couple_group(const struct ht_problem *problem, struct ht_pair_faces *faces,
-                                int group, double *const *sum) {
+static HT_ERR couple_group(const struct ht_problem *problem, struct ht_pair_faces *faces, int group,
+                           double *const *sum) {
     struct sweep w = sweep_of(faces, problem, group);
     w.visit = couple_point;
     w.sum = sum;
@@ -401,7 +401,7 @@ static enum ht_err couple_group(const struct ht_problem *problem, struct ht_pair
     return err == HT_OK ? sweep_group(&w, wanted) : err;
 }
 
-enum ht_err ht_gradient_couple(const struct ht_plan *plan, double *const *sum) {
+HT_ERR ht_gradient_couple(const struct ht_plan *plan, double *const *sum) {
     struct ht_pair_faces *faces = plan->faces;
     struct ht_problem problem = plan->problem;
     struct ht_plan again = *plan; /* with a frame of the couplings, too */
@@ -448,7 +448,7 @@ static void around_end(struct around *a) {
     free(a->number);
 }
 
-static enum ht_err around_begin(const struct ht_pair_faces *faces, int group, struct around *a) {
+static HT_ERR around_begin(const struct ht_pair_faces *faces, int group, struct around *a) {
     a->faces = faces;
     a->group = group;
     for (int k = 0; k < 2; k++) a->n[k] = ht_grid_nodes(faces->grid, HT_PRIMARY, k);
@@ -499,8 +499,8 @@ static bool around_find(const struct around *a, unsigned parity, const int64_t m
 
 /* ---- the step's bound ---- */
 
-enum ht_err ht_pair_faces_raise(const struct ht_pair_faces *faces, int what, int64_t first,
-                                int64_t last, double *out) {
+HT_ERR ht_pair_faces_raise(const struct ht_pair_faces *faces, int what, int64_t first, int64_t last,
+                           double *out) {
     const struct ht_pair_coefficient *of = &faces->pair.coefficient[what];
     const int group = faces->pair.group[1] >> of->row & 1u;
     int row[HT_MAX_FIELDS];
@@ -635,8 +635,7 @@ static int64_t node_of(const struct lists *l, int64_t m1, int64_t m2, int64_t wi
     return window3 * box->plane + (box->begin[1] + m2) * box->row + box->begin[0] + m1;
 }
 
-static enum ht_err add_point(struct lists *l, const int64_t m[3], int64_t window3,
-                             int64_t *number) {
+static HT_ERR add_point(struct lists *l, const int64_t m[3], int64_t window3, int64_t *number) {
     const struct ht_pair *pair = &l->s->pair;
     const struct ht_pair_listed *of = &l->around->faces->listed[l->around->group];
     struct ht_pair_meets *to = l->to;
@@ -657,7 +656,7 @@ static enum ht_err add_point(struct lists *l, const int64_t m[3], int64_t window
 }
 
 /* Entries of a plane become points of the window, as far as targets are around them. */
-static enum ht_err add_points(struct lists *l, int64_t m3, int64_t window3) {
+static HT_ERR add_points(struct lists *l, int64_t m3, int64_t window3) {
     struct around *a = l->around;
     const unsigned meets = l->s->pair.meets[a->group];
     const int dims = l->s->pair.dims;
@@ -675,7 +674,7 @@ static enum ht_err add_points(struct lists *l, int64_t m3, int64_t window3) {
     return HT_OK;
 }
 
-static enum ht_err add_targets(struct lists *l, int64_t m3, int64_t window3) {
+static HT_ERR add_targets(struct lists *l, int64_t m3, int64_t window3) {
     const struct around *a = l->around;
     struct ht_pair_meets *to = l->to;
     if (!a->any[0] && !a->any[1] && !a->any[2]) return HT_OK;
@@ -696,8 +695,7 @@ static enum ht_err add_targets(struct lists *l, int64_t m3, int64_t window3) {
 }
 
 /* All planes of the window whose targets and the points around them the window can step. */
-enum ht_err ht_pair_meets_make(const struct ht_pair_stepper *s, int group,
-                               struct ht_pair_meets *out) {
+HT_ERR ht_pair_meets_make(const struct ht_pair_stepper *s, int group, struct ht_pair_meets *out) {
     const struct ht_pair_faces *faces = s->fd.problem.fd.faces;
     const int64_t planes = s->fd.r.partition.window[HT_PRIMARY].count[2];
     HT_ENDED(around_end) struct around around = {.group = group};

@@ -35,7 +35,7 @@ static int64_t numbers_of(const struct ht_gradient *g, int group) {
     return s->meets[group].points * ht_pair_couplings(&s->pair, group, &first);
 }
 
-enum ht_err ht_pair_strains_create(struct ht_gradient *g) {
+HT_ERR ht_pair_strains_create(struct ht_gradient *g) {
     struct ht_fd_engine *e = &g->adjoint->engine;
     const int64_t numbers = ht_fd_numbers(g->adjoint);
     if (!uses(g, 0) && !uses(g, 1)) return HT_OK;
@@ -95,8 +95,8 @@ static bool has_strains(const struct ht_gradient *g, int field) {
 
 /* += e of a group, on own planes and the next ones of neighbours, by other fields of which `from`
  * has the values; and what is injected. */
-static enum ht_err add_strains(const struct ht_gradient *g, int which, int group,
-                               struct ht_buffer *const *from) {
+static HT_ERR add_strains(const struct ht_gradient *g, int which, int group,
+                          struct ht_buffer *const *from) {
     struct ht_pair_stepper *s = stepper_of(g, which), *raw = &g->strains->raw[which];
     struct ht_pair_task t = {
         .s = raw, .work = HT_PAIR_STEP, .part = HT_PART_INTERIOR, .group = group, .box = s->fd.box};
@@ -112,7 +112,7 @@ static enum ht_err add_strains(const struct ht_gradient *g, int which, int group
     return ht_pair_ghosts(s, s->pair.group[group], &s->fd.box, true, g->strains->strain[which]);
 }
 
-enum ht_err ht_pair_strains_begin(struct ht_gradient *g, const double *amplitude) {
+HT_ERR ht_pair_strains_begin(struct ht_gradient *g, const double *amplitude) {
     struct ht_pair_strains *s = g->strains;
     if (s == NULL) return HT_OK;
     HT_EACH_BIT(f, s->fields) TRY(ht_buffer_clear(s->strain[ADJOINT][f]));
@@ -122,7 +122,7 @@ enum ht_err ht_pair_strains_begin(struct ht_gradient *g, const double *amplitude
     return HT_OK;
 }
 
-enum ht_err ht_pair_strains_pass(struct ht_gradient *g, int group) {
+HT_ERR ht_pair_strains_pass(struct ht_gradient *g, int group) {
     return g->strains != NULL && uses(g, group)
                ? add_strains(g, ADJOINT, group, stepper_of(g, ADJOINT)->on.field)
                : HT_OK;
@@ -136,7 +136,7 @@ static void swap_group(struct ht_gradient *g) {
 
 /* Ghosts and planes of neighbours of group 1 before the step that is shown: by the pass that reads
  * them, whose result is not looked at. */
-static enum ht_err complete(struct ht_gradient *g) {
+static HT_ERR complete(struct ht_gradient *g) {
     struct ht_runner *r = &g->forward->r;
     ht_fd_injections_step(g->forward, g->forward->injection);
     swap_group(g);
@@ -147,7 +147,7 @@ static enum ht_err complete(struct ht_gradient *g) {
 }
 
 /* Of the step that is shown. */
-static enum ht_err show_strains(struct ht_gradient *g, int group) {
+static HT_ERR show_strains(struct ht_gradient *g, int group) {
     struct ht_pair_strains *s = g->strains;
     struct ht_pair_stepper *f = stepper_of(g, FORWARD);
     const int64_t numbers = ht_fd_numbers(g->forward);
@@ -157,7 +157,7 @@ static enum ht_err show_strains(struct ht_gradient *g, int group) {
     return add_strains(g, FORWARD, group, group == 0 ? f->on.field : g->past->after);
 }
 
-static enum ht_err correlate_strains(struct ht_gradient *g) {
+static HT_ERR correlate_strains(struct ht_gradient *g) {
     for (int group = 0; g->strains != NULL && group < 2; group++) {
         const struct ht_pair_meet_sum sum = {.s = stepper_of(g, ADJOINT),
                                              .group = group,
@@ -178,8 +178,8 @@ bool ht_pair_strains_sum(const struct ht_gradient *g, enum ht_gradient_sum sum) 
 }
 
 /* The last point between nodes before a wall is an image. */
-enum ht_err ht_pair_strains_read(const struct ht_gradient *g, enum ht_gradient_sum sum,
-                                 int64_t first, int64_t last, double *out) {
+HT_ERR ht_pair_strains_read(const struct ht_gradient *g, enum ht_gradient_sum sum, int64_t first,
+                            int64_t last, double *out) {
     const struct ht_pair_stepper *s = stepper_of(g, ADJOINT);
     const int c = (int)sum - HT_GRADIENT_COEFFICIENT;
     const int group = g->apart.group[1] >> g->apart.coefficient[c].row & 1u;
@@ -228,7 +228,7 @@ static int block_of(const struct ht_pair_stepper *s, int field, int row[HT_PAIR_
     return count;
 }
 
-static enum ht_err make(struct ht_gradient *g, struct ht_fd_past *past) {
+static HT_ERR make(struct ht_gradient *g, struct ht_fd_past *past) {
     const struct ht_pair_stepper *s = stepper_of(g, FORWARD);
     const struct ht_fd_engine *e = &s->fd.engine;
     int coupled = 0;
@@ -247,7 +247,7 @@ static enum ht_err make(struct ht_gradient *g, struct ht_fd_past *past) {
 /* ---- sources ---- */
 
 /* With strains a source adds x: the derivative is by y, of x = C weights by weights and q. */
-static enum ht_err aim(struct ht_gradient *g, const struct ht_receivers *receivers) {
+static HT_ERR aim(struct ht_gradient *g, const struct ht_receivers *receivers) {
     const struct ht_fd_driven removed = {.removes = true};
     const struct ht_fd_driven by[2] = {{.receivers = receivers, .bare = true}, {.bare = true}};
     struct ht_pair_strains *s = g->strains;
@@ -302,8 +302,8 @@ static void solve(int count, double (*c)[HT_MAX_FIELDS], double *x, double *y) {
 
 /* Of a drive: C^+ of what it adds at each node, times the node's volume; of strains what it adds,
  * or its weights where these are multiplied by C. */
-static enum ht_err list_drive(const struct ht_gradient *g, int shot, int number,
-                              struct ht_sampler *out) {
+static HT_ERR list_drive(const struct ht_gradient *g, int shot, int number,
+                         struct ht_sampler *out) {
     const struct ht_pair_stepper *s = stepper_of(g, ADJOINT);
     const struct ht_shots *shots = s->fd.problem.shots;
     const struct ht_drive *drive = &shots->shot[shot].drive[number];
@@ -343,7 +343,7 @@ static enum ht_err list_drive(const struct ht_gradient *g, int shot, int number,
     return HT_OK;
 }
 
-static enum ht_err list(const struct ht_gradient *g, int group, struct ht_sampler *out) {
+static HT_ERR list(const struct ht_gradient *g, int group, struct ht_sampler *out) {
     for (int d = 0; d < g->adjoint->problem.shots->shot[group].drives; d++)
         TRY(list_drive(g, group, d, out));
     return HT_OK;
@@ -358,7 +358,7 @@ static bool is_lit(const struct ht_gradient *g, int field) {
 }
 
 /* The light of a field with strains, which do not show it; the array of these is written later. */
-static enum ht_err add_light(struct ht_gradient *g, int field, const struct ht_fd_box *box) {
+static HT_ERR add_light(struct ht_gradient *g, int field, const struct ht_fd_box *box) {
     if (!is_lit(g, field) || !has_strains(g, field)) return HT_OK;
     struct ht_pair_product p = {.box = *box,
                                 .count = 1,
@@ -373,7 +373,7 @@ static enum ht_err add_light(struct ht_gradient *g, int field, const struct ht_f
 }
 
 /* Of a field and those that are coupled with it. */
-static enum ht_err add_products(struct ht_gradient *g, int field, const struct ht_fd_box *box) {
+static HT_ERR add_products(struct ht_gradient *g, int field, const struct ht_fd_box *box) {
     const struct ht_pair_stepper *f = stepper_of(g, FORWARD), *a = stepper_of(g, ADJOINT);
     const bool strains = has_strains(g, field);
     int row[HT_PAIR_TOGETHER_MOST];
@@ -392,7 +392,7 @@ static enum ht_err add_products(struct ht_gradient *g, int field, const struct h
     return row[0] < field ? HT_OK : a->fd.engine.ops->product(&p);
 }
 
-static enum ht_err correlate(struct ht_gradient *g) {
+static HT_ERR correlate(struct ht_gradient *g) {
     struct ht_pair_stepper *s = stepper_of(g, FORWARD);
     const struct ht_fd_part open = ht_fd_part_open(g->adjoint);
     /* What does not go through the medium is no part of a change. */
@@ -455,7 +455,7 @@ static void turn_matrix(int n, double (*by)[HT_MAX_FIELDS], double (*keeps)[HT_M
 
 /* Of the sums H, with C left on free sides, by C it is R^T P^T (P C P^T)^+ H (P C P^T)^+ P R; of
  * strains, the sums of P y e^T P^T, R^T P^-1 H P^-T R. */
-static enum ht_err turn_nodes(void *data, int64_t begin, int64_t end) {
+static HT_ERR turn_nodes(void *data, int64_t begin, int64_t end) {
     const struct turn *t = data;
     const struct ht_pair_stepper *s = stepper_of(t->g, ADJOINT);
     const int64_t n1 = ht_grid_nodes(&t->g->plan->grid, HT_PRIMARY, 0);
@@ -478,7 +478,7 @@ static enum ht_err turn_nodes(void *data, int64_t begin, int64_t end) {
 }
 
 /* Coefficients as the steps have them. */
-static enum ht_err turn_plane(struct turn *t, double *room) {
+static HT_ERR turn_plane(struct turn *t, double *room) {
     struct ht_pair_stepper *s = stepper_of(t->g, ADJOINT);
     for (int c = 0; c < s->pair.ncoefficients; c++) {
         double *out = t->medium + c * t->nodes;
@@ -501,7 +501,7 @@ static enum ht_err turn_plane(struct turn *t, double *room) {
     return HT_OK;
 }
 
-static enum ht_err finish(struct ht_gradient *g) {
+static HT_ERR finish(struct ht_gradient *g) {
     enum { SUMS = HT_PAIR_TOGETHER_MOST * (HT_PAIR_TOGETHER_MOST + 1) / 2 };
     const struct ht_pair_stepper *s = stepper_of(g, ADJOINT);
     struct turn t = {.g = g, .nodes = ht_grid_plane(&g->plan->grid, HT_PRIMARY)};

@@ -12,8 +12,7 @@ static double symbol_of(const struct ht_plan *plan) {
 }
 
 /* As the step's bound needs it. */
-static enum ht_err fill_raised(const void *medium, int what, int64_t first, int64_t last,
-                               double *out) {
+static HT_ERR fill_raised(const void *medium, int what, int64_t first, int64_t last, double *out) {
     const struct ht_plan *plan = medium;
     TRY(ht_fd_fill_frame(plan, what, first, last, out));
     return plan->faces == NULL ? HT_OK : ht_pair_faces_raise(plan->faces, what, first, last, out);
@@ -21,7 +20,7 @@ static enum ht_err fill_raised(const void *medium, int what, int64_t first, int6
 
 /* The bound of omega^2; coefficients that are the same everywhere, but for rounding of averages,
  * become numbers. Collective. */
-static enum ht_err find_bound(struct ht_plan *plan, const struct ht_pair *pair, double *bound) {
+static HT_ERR find_bound(struct ht_plan *plan, const struct ht_pair *pair, double *bound) {
     const double rounding = 1e-12;
     double range[HT_MAX_TERMS][2];
     struct ht_fd_problem *fd = &plan->problem.fd;
@@ -41,8 +40,7 @@ static enum ht_err find_bound(struct ht_plan *plan, const struct ht_pair *pair, 
 }
 
 /* Looks for couplings by a frame of their own, which would keep many arrays. Collective. */
-static enum ht_err find_faces(struct ht_plan *plan, const struct ht_pair *pair,
-                              enum ht_fit_kind kind) {
+static HT_ERR find_faces(struct ht_plan *plan, const struct ht_pair *pair, enum ht_fit_kind kind) {
     struct ht_fd_problem *fd = &plan->problem.fd;
     if (pair->ncouplings == 0 || !plan->params->medium.couplings) return HT_OK;
     TRY(ht_frame_create(plan->medium, pair, kind, &plan->frame));
@@ -61,7 +59,7 @@ static enum ht_err find_faces(struct ht_plan *plan, const struct ht_pair *pair,
 }
 
 /* In a uniform medium without closed sides omega^2 <= c^2 S^2 sum 1/h^2, c the largest speed. */
-static enum ht_err find_rate(struct ht_plan *plan) {
+static HT_ERR find_rate(struct ht_plan *plan) {
     const enum ht_fit_kind kind = ht_frame_kind(plan->medium, plan->params->medium.fit);
     double speed = 0, sum = 0, most;
     struct ht_pair pair;
@@ -95,7 +93,7 @@ static enum ht_err find_rate(struct ht_plan *plan) {
 
 /* The fluid slips along the solid, and one value cannot hold both sides' velocities: errors are of
  * first order, but where the face is half a spacing off the nodes, on a row of shear stress. */
-static enum ht_err warn_slip(const struct ht_plan *plan) {
+static HT_ERR warn_slip(const struct ht_plan *plan) {
     for (int k = 0; k < plan->grid.dims; k++) {
         bool found;
         double at;
@@ -201,8 +199,8 @@ static void find_rest(struct range *r, unsigned fields, const double *values, in
 }
 
 /* Fields of one parity on planes from `first` on. */
-static enum ht_err look_at_range(struct range *r, unsigned fields, int64_t first, int64_t last,
-                                 const double *values) {
+static HT_ERR look_at_range(struct range *r, unsigned fields, int64_t first, int64_t last,
+                            const double *values) {
     const struct ht_pair *pair = &r->s->pair;
     const int64_t plane = ht_grid_plane(&r->plan->grid, HT_PRIMARY);
     r->part = plane * (last - first);
@@ -220,7 +218,7 @@ static enum ht_err look_at_range(struct range *r, unsigned fields, int64_t first
 }
 
 /* Refuses more than what tails of data leave. Collective. */
-static enum ht_err judge_range(struct range *r, const char *key) {
+static HT_ERR judge_range(struct range *r, const char *key) {
     const struct ht_grid *grid = &r->plan->grid;
     const double tail = 1e-6;
     TRY(ht_comm_max(grid->slab.comm, HT_MAX_FIELDS, r->most));
@@ -236,8 +234,8 @@ static enum ht_err judge_range(struct range *r, const char *key) {
     return HT_OK;
 }
 
-static enum ht_err put_fields(const struct ht_plan *plan, const struct ht_places *places,
-                              unsigned fields, struct range *range) {
+static HT_ERR put_fields(const struct ht_plan *plan, const struct ht_places *places,
+                         unsigned fields, struct range *range) {
     struct ht_pair_stepper *s = range->s;
     const int64_t plane = ht_grid_plane(&plan->grid, HT_PRIMARY);
     const int64_t block = ht_fd_block_planes(&plan->grid);
@@ -260,8 +258,8 @@ static enum ht_err put_fields(const struct ht_plan *plan, const struct ht_places
 }
 
 /* Values of some fields at their places. */
-static enum ht_err put_data(const struct ht_plan *plan, const struct ht_places *places,
-                            struct ht_pair_stepper *s, unsigned fields) {
+static HT_ERR put_data(const struct ht_plan *plan, const struct ht_places *places,
+                       struct ht_pair_stepper *s, unsigned fields) {
     struct range range = {.plan = plan, .s = s};
     enum ht_err err = ht_comm_agree(plan->grid.slab.comm, put_fields(plan, places, fields, &range));
     if (err == HT_OK) err = judge_range(&range, "initial");
@@ -272,7 +270,7 @@ static enum ht_err put_data(const struct ht_plan *plan, const struct ht_places *
 }
 
 /* What a shot adds to its fields, plane by plane. */
-static enum ht_err look_at_shot(struct range *r, int index, unsigned fields) {
+static HT_ERR look_at_shot(struct range *r, int index, unsigned fields) {
     const struct ht_shots *shots = r->plan->problem.shots;
     const struct ht_shot *shot = &shots->shot[index];
     struct ht_point point[HT_MAX_DRIVES] = {{.count = 0}};
@@ -304,7 +302,7 @@ static enum ht_err look_at_shot(struct range *r, int index, unsigned fields) {
 }
 
 /* What moment tensors add to stress must be in the range; a pressure always is. Collective. */
-static enum ht_err check_shot(const struct ht_plan *plan, struct ht_pair_stepper *s, int index) {
+static HT_ERR check_shot(const struct ht_plan *plan, struct ht_pair_stepper *s, int index) {
     const struct ht_shot *shot = &plan->problem.shots->shot[index];
     struct range r = {.plan = plan, .s = s, .part = ht_grid_plane(&plan->grid, HT_PRIMARY)};
     unsigned driven = 0;
@@ -344,8 +342,8 @@ enum ht_err ht_staggered_start(const struct ht_plan *plan, HT_UNUSED struct ht_d
 
 /* Sums over the places of a field: along axes with walls those between nodes are one less, and
  * walls halve only nodes. Over the field's own coefficient, but of coupled ones. */
-static enum ht_err total(struct ht_pair_stepper *s, const struct ht_fd_part *part, int f,
-                         struct ht_buffer *x, struct ht_buffer *y, struct ht_measure *out) {
+static HT_ERR total(struct ht_pair_stepper *s, const struct ht_fd_part *part, int f,
+                    struct ht_buffer *x, struct ht_buffer *y, struct ht_measure *out) {
     const struct ht_grid *grid = s->fd.problem.grid;
     struct ht_fd_part own = *part;
     int c = -1;
@@ -371,8 +369,8 @@ static struct ht_buffer *partner_of(const struct ht_pair_stepper *s, int f, stru
 }
 
 /* <x, C^-1 x> of a field, or of what the medium remembers of it; in each layer, too. */
-static enum ht_err add_squares(struct ht_pair_stepper *s, int f, struct ht_buffer *x,
-                               double *squares, struct ht_measure *sums, struct ht_state *out) {
+static HT_ERR add_squares(struct ht_pair_stepper *s, int f, struct ht_buffer *x, double *squares,
+                          struct ht_measure *sums, struct ht_state *out) {
     const struct ht_fd_part all = {s->fd.box, s->fd.ends};
     struct ht_fd_part layer;
     struct ht_measure part;
@@ -388,8 +386,8 @@ static enum ht_err add_squares(struct ht_pair_stepper *s, int f, struct ht_buffe
 
 /* What a field has: <f, C^-1 f>, of group 1 <f, D^-1 f> - <f, D^-1 rate>, the rate outside of
  * layers, where it is that of the steps. squares: the first. */
-static enum ht_err add_field(struct ht_pair_stepper *s, int f, double time, double *energy,
-                             double *squares, struct ht_state *out) {
+static HT_ERR add_field(struct ht_pair_stepper *s, int f, double time, double *energy,
+                        double *squares, struct ht_state *out) {
     const struct ht_fd_part open = ht_fd_part_open(&s->fd);
     struct ht_measure sums, rates = {.sum = 0};
     TRY(add_squares(s, f, s->on.field[f], squares, &sums, out));
@@ -402,15 +400,15 @@ static enum ht_err add_field(struct ht_pair_stepper *s, int f, double time, doub
 }
 
 /* C^+ of the coupled fields of a group. */
-static enum ht_err solve(struct ht_pair_stepper *s, int group) {
+static HT_ERR solve(struct ht_pair_stepper *s, int group) {
     const struct ht_pair_task task = {
         .s = s, .work = HT_PAIR_SOLVE, .group = group, .box = s->fd.box};
     return s->fd.engine.ops->pair(&s->fd.engine, &task);
 }
 
 /* What the medium remembers of a field has the energy of one like it. */
-static enum ht_err add_partners(struct ht_pair_stepper *s, int group, double *energy,
-                                double *squares, struct ht_state *out) {
+static HT_ERR add_partners(struct ht_pair_stepper *s, int group, double *energy, double *squares,
+                           struct ht_state *out) {
     struct ht_pair_stepper other = *s; /* with partners in the place of coupled fields */
     bool coupled = false;
     for (int i = 0; i < s->pair.npartners; i++)
@@ -431,7 +429,7 @@ static enum ht_err add_partners(struct ht_pair_stepper *s, int group, double *en
 /* The largest value needs no quotient; of coupled fields the values themselves are looked at. What
  * couplings at oblique faces hold is left out: the energy is at most 1 + eps times the whole one
  * (pair_faces.c), which stays. */
-enum ht_err ht_pair_find_energy(struct ht_pair_stepper *s, double time, struct ht_state *out) {
+HT_ERR ht_pair_find_energy(struct ht_pair_stepper *s, double time, struct ht_state *out) {
     double energy = 0, squares = 0, half = 0.5 * ht_grid_volume(s->fd.problem.grid);
     TRY(ht_fd_run_sequence(&s->fd, HT_FD_MEASURE));
     for (int group = 1; group >= 0; group--) {

@@ -88,8 +88,8 @@ unsigned ht_pair_surface_on(const struct ht_pair_stepper *s, unsigned parity, co
     return parity == 0 ? find_sides(s, 0, m, false) : 0;
 }
 
-enum ht_err ht_pair_fill(const struct ht_pair_stepper *s, int c, int64_t first, int64_t last,
-                         double *out) {
+HT_ERR ht_pair_fill(const struct ht_pair_stepper *s, int c, int64_t first, int64_t last,
+                    double *out) {
     const struct ht_problem *problem = &s->fd.problem;
     const int64_t nodes = (last - first) * ht_grid_plane(problem->grid, HT_PRIMARY);
     if (!(s->constant >> c & 1u)) return problem->fd.fill(problem->fd.medium, c, first, last, out);
@@ -97,8 +97,8 @@ enum ht_err ht_pair_fill(const struct ht_pair_stepper *s, int c, int64_t first, 
     return HT_OK;
 }
 
-enum ht_err ht_pair_read(const struct ht_pair_stepper *s, unsigned parity, int64_t first,
-                         int64_t last, double *out) {
+HT_ERR ht_pair_read(const struct ht_pair_stepper *s, unsigned parity, int64_t first, int64_t last,
+                    double *out) {
     const int64_t part = (last - first) * ht_grid_plane(s->fd.problem.grid, HT_PRIMARY);
     for (int c = 0; c < s->pair.ncoefficients; c++) {
         if (s->pair.coefficient[c].parity != parity) continue;
@@ -128,8 +128,8 @@ void ht_pair_shares(const struct ht_pair_stepper *s, const int64_t m[3], int fro
     if (on != 0) ht_pair_surface_release(s, on, false, c, out);
 }
 
-enum ht_err ht_pair_surface_meet(const struct ht_pair_stepper *s, unsigned fields, int64_t first,
-                                 int64_t last, double *values) {
+HT_ERR ht_pair_surface_meet(const struct ht_pair_stepper *s, unsigned fields, int64_t first,
+                            int64_t last, double *values) {
     const struct ht_grid *grid = s->fd.problem.grid;
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0), n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
     const int64_t part = (last - first) * n1 * n2;

@@ -206,8 +206,7 @@ static void take_steps(int n, int64_t steps, number *matrix, number *power, numb
 }
 
 /* What all steps add to the fields of the primary grid by the map of an axis. */
-static enum ht_err change_axis(struct map *s, double steps, const double k[3], int axis,
-                               number *out) {
+static HT_ERR change_axis(struct map *s, double steps, const double k[3], int axis, number *out) {
     s->axis = axis;
     s->n = axis < 0 ? 1 : s->problem->grid->order + 1;
     s->t = axis < 0 ? 1 : 2 * s->n;
@@ -242,8 +241,8 @@ struct amplitudes {
     number exact[HT_MAX_FIELDS], error[HT_MAX_FIELDS];
 };
 
-static enum ht_err find(const struct ht_problem *problem, double steps, int wave, const double k[3],
-                        struct amplitudes *out) {
+static HT_ERR find(const struct ht_problem *problem, double steps, int wave, const double k[3],
+                   struct amplitudes *out) {
     *out = (struct amplitudes){{0}, {0}};
     HT_ARRAY(struct map, s, 1);
     s->problem = problem;
@@ -268,8 +267,8 @@ static enum ht_err find(const struct ht_problem *problem, double steps, int wave
     return HT_OK;
 }
 
-enum ht_err ht_bloch_error(const struct ht_problem *of, int axes, double cells, double steps,
-                           double *error) {
+HT_ERR ht_bloch_error(const struct ht_problem *of, int axes, double cells, double steps,
+                      double *error) {
     const struct ht_equations eq = ht_equations_make(of->eq->system, axes);
     const double h = of->grid->h[0], each = 2 * HT_PI / (cells * h * sqrt(axes));
     const double k[3] = {each, axes > 1 ? each : 0, axes > 2 ? each : 0};

@@ -47,7 +47,7 @@ static void fill_row(struct ht_injection *in, const struct quadrature *rule, int
     }
 }
 
-enum ht_err ht_injection_begin(struct ht_injection *in, enum ht_subgrid from) {
+HT_ERR ht_injection_begin(struct ht_injection *in, enum ht_subgrid from) {
     const int64_t later = from == HT_PRIMARY ? 0 : 1;
     const int64_t q = 2 * in->steps + later;
     if (q < in->first || q >= in->first + HT_INJECTION_ROWS) {
@@ -70,8 +70,8 @@ enum ht_err ht_injection_begin(struct ht_injection *in, enum ht_subgrid from) {
     return HT_OK;
 }
 
-enum ht_err ht_injection_add(struct ht_injection *in, enum ht_subgrid to, int64_t first,
-                             int64_t last, int64_t nodes, struct ht_buffer *const *u) {
+HT_ERR ht_injection_add(struct ht_injection *in, enum ht_subgrid to, int64_t first, int64_t last,
+                        int64_t nodes, struct ht_buffer *const *u) {
     const struct ht_injection_grid *g = &in->grid[to];
     for (int f = 0; in->row >= 0 && g->injected != NULL && f < g->shapes.fields; f++)
         TRY(ht_inject(g->injected, g->plane[first], g->plane[last], in->row, f, nodes,
@@ -105,8 +105,8 @@ void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to, b
 
 /* ---- making ---- */
 
-static enum ht_err make(const struct ht_problem *problem, const struct ht_window window[2],
-                        struct ht_tool *injector, struct ht_injection *in) {
+static HT_ERR make(const struct ht_problem *problem, const struct ht_window window[2],
+                   struct ht_tool *injector, struct ht_injection *in) {
     const struct ht_problem *p = &in->problem;
     in->problem = *problem;
     in->first = -HT_INJECTION_ROWS; /* no rows yet */
@@ -124,8 +124,8 @@ static enum ht_err make(const struct ht_problem *problem, const struct ht_window
     return HT_ALLOC(in->table, HT_INJECTION_ROWS * row_values(in));
 }
 
-enum ht_err ht_injection_create(const struct ht_problem *problem, const struct ht_window window[2],
-                                struct ht_tool *injector, struct ht_injection **out) {
+HT_ERR ht_injection_create(const struct ht_problem *problem, const struct ht_window window[2],
+                           struct ht_tool *injector, struct ht_injection **out) {
     *out = NULL;
     if (problem->duhamel == NULL) return HT_OK;
     HT_CREATE(out, make(problem, window, injector, *out), ht_injection_destroy);
@@ -207,8 +207,7 @@ static void add_image(const struct ht_source_samples *s, const struct ht_source_
 }
 
 /* Points of a shot follow one another. */
-static enum ht_err add_trace(struct ht_source_samples *s, int64_t number,
-                             const struct ht_trace *trace) {
+static HT_ERR add_trace(struct ht_source_samples *s, int64_t number, const struct ht_trace *trace) {
     const struct ht_duhamel *d = s->problem->duhamel;
     const int64_t before = s->count;
     HT_EACH(const struct ht_source_point, point, d->point, d->points) {
@@ -304,7 +303,7 @@ static int count_powers(const struct ht_problem *p) {
     return last + p->grid->order + 1;
 }
 
-static enum ht_err make_samples(const struct ht_plan *plan, struct ht_source_samples *s) {
+static HT_ERR make_samples(const struct ht_plan *plan, struct ht_source_samples *s) {
     const struct ht_receivers *receivers = plan->receivers;
     const int64_t shots = plan->duhamel->shots->count;
     int64_t number = 0;
@@ -328,7 +327,7 @@ static enum ht_err make_samples(const struct ht_plan *plan, struct ht_source_sam
     return HT_OK;
 }
 
-enum ht_err ht_source_samples_create(const struct ht_plan *plan, struct ht_source_samples **out) {
+HT_ERR ht_source_samples_create(const struct ht_plan *plan, struct ht_source_samples **out) {
     *out = NULL;
     if (plan->duhamel == NULL) return HT_OK;
     HT_CREATE(out, make_samples(plan, *out), ht_source_samples_destroy);

@@ -448,7 +448,7 @@ static bool same_vector(const struct ht_source_vector *a, const struct ht_source
     return same;
 }
 
-static enum ht_err find_vector(struct listing *l, const struct ht_source_vector *v, int *out) {
+static HT_ERR find_vector(struct listing *l, const struct ht_source_vector *v, int *out) {
     int i = l->vectors - 1;
     while (i >= 0 && !same_vector(&l->vector[i], v)) i--;
     *out = i >= 0 ? i : l->vectors;
@@ -465,7 +465,7 @@ static int *slot_of(const struct listing *l, const struct key *key) {
     return &l->slot[i];
 }
 
-static enum ht_err number_shape(struct listing *l, const struct key *key, int *out) {
+static HT_ERR number_shape(struct listing *l, const struct key *key, int *out) {
     if (2 * l->shapes >= l->slots) {
         free(l->slot);
         l->slot = NULL;
@@ -484,8 +484,8 @@ static enum ht_err number_shape(struct listing *l, const struct key *key, int *o
     return HT_OK;
 }
 
-static enum ht_err add_image(struct listing *l, const struct ht_source_point *point,
-                             const struct ht_source_vector *v, const int64_t at[3]) {
+static HT_ERR add_image(struct listing *l, const struct ht_source_point *point,
+                        const struct ht_source_vector *v, const int64_t at[3]) {
     const struct ht_source_form *form = &l->problem->duhamel->form[point->shot];
     int vector;
     TRY(find_vector(l, v, &vector));
@@ -513,7 +513,7 @@ static enum ht_err add_image(struct listing *l, const struct ht_source_point *po
     return HT_OK;
 }
 
-static enum ht_err make_shapes(const struct listing *l, struct ht_injection_grid *out) {
+static HT_ERR make_shapes(const struct listing *l, struct ht_injection_grid *out) {
     struct ht_inject_shapes *s = &out->shapes;
     const struct ht_duhamel *d = l->problem->duhamel;
     *s = (struct ht_inject_shapes){.fields = ht_problem_stored(l->problem, l->to),
@@ -559,7 +559,7 @@ static void free_listing(struct listing *l) {
     free(l->slot);
 }
 
-static enum ht_err walk(struct listing *l) {
+static HT_ERR walk(struct listing *l) {
     const struct ht_duhamel *d = l->problem->duhamel;
     TRY(HT_TAKE(&l->pool, l->envelope, 3 * (int64_t)d->shots->count));
     for (int i = 0; i < d->shots->count; i++)
@@ -578,8 +578,8 @@ static enum ht_err walk(struct listing *l) {
     return HT_OK;
 }
 
-enum ht_err ht_injection_list(const struct ht_problem *problem, enum ht_subgrid to,
-                              const struct ht_window *window, struct ht_injection_grid *out) {
+HT_ERR ht_injection_list(const struct ht_problem *problem, enum ht_subgrid to,
+                         const struct ht_window *window, struct ht_injection_grid *out) {
     HT_ENDED(free_listing)
     struct listing l = {.problem = problem, .grid = problem->grid, .to = to, .window = window};
     TRY(walk(&l));
@@ -588,8 +588,8 @@ enum ht_err ht_injection_list(const struct ht_problem *problem, enum ht_subgrid 
     return make_shapes(&l, out);
 }
 
-enum ht_err ht_injection_count(const struct ht_problem *problem, enum ht_subgrid to,
-                               struct ht_injection_counts *out) {
+HT_ERR ht_injection_count(const struct ht_problem *problem, enum ht_subgrid to,
+                          struct ht_injection_counts *out) {
     const struct ht_grid whole = ht_grid_whole(problem->grid);
     const struct ht_window window = ht_window_make(&whole, to, 0, 0);
     HT_ENDED(free_listing)

@@ -120,7 +120,7 @@ double ht_source_reach_most(const struct ht_source_form *form) {
 }
 
 /* Of points, lines and planes. */
-static enum ht_err make_flat(const struct ht_plan *plan, int i, struct ht_duhamel *d) {
+static HT_ERR make_flat(const struct ht_plan *plan, int i, struct ht_duhamel *d) {
     const struct ht_shot *shot = &plan->shots->shot[i];
     struct ht_source_form *form = &d->form[i];
     const double least = plan->problem.scheme->dissipates ? 0.25 : plan->order <= 3 ? 1.25 : 0.5;
@@ -155,7 +155,7 @@ static enum ht_err make_flat(const struct ht_plan *plan, int i, struct ht_duhame
     return HT_OK;
 }
 
-static enum ht_err make_form(const struct ht_plan *plan, int i, struct ht_duhamel *d) {
+static HT_ERR make_form(const struct ht_plan *plan, int i, struct ht_duhamel *d) {
     struct ht_source_form *form = &d->form[i];
     const struct ht_shot *shot = &plan->shots->shot[i];
     form->cut = 1e-2 * shot->tolerance;
@@ -207,8 +207,8 @@ static bool same_at(const struct ht_plan *plan, int64_t nodes, int64_t node,
     return same;
 }
 
-static enum ht_err refuse_medium(const struct ht_plan *plan, const struct ht_duhamel *d,
-                                 const struct ht_source_point *point) {
+static HT_ERR refuse_medium(const struct ht_plan *plan, const struct ht_duhamel *d,
+                            const struct ht_source_point *point) {
     const struct ht_source_form *form = &d->form[point->shot];
     const struct ht_shot *shot = &plan->shots->shot[point->shot];
     char place[96];
@@ -224,8 +224,8 @@ static enum ht_err refuse_medium(const struct ht_plan *plan, const struct ht_duh
         ht_source_reach_most(form), place);
 }
 
-static enum ht_err check_plane(const struct ht_plan *plan, const struct ht_problem *problem,
-                               enum ht_subgrid subgrid, int64_t m3, double *values) {
+static HT_ERR check_plane(const struct ht_plan *plan, const struct ht_problem *problem,
+                          enum ht_subgrid subgrid, int64_t m3, double *values) {
     const struct ht_duhamel *d = problem->duhamel;
     const int64_t n1 = ht_grid_nodes(&plan->grid, subgrid, 0);
     const int64_t n2 = ht_grid_nodes(&plan->grid, subgrid, 1);
@@ -245,7 +245,7 @@ static enum ht_err check_plane(const struct ht_plan *plan, const struct ht_probl
     return HT_OK;
 }
 
-static enum ht_err check_medium(const struct ht_plan *plan, const struct ht_problem *problem) {
+static HT_ERR check_medium(const struct ht_plan *plan, const struct ht_problem *problem) {
     if (plan->medium->uniform) return HT_OK;
     for (enum ht_subgrid i = 0; i < 2; i++) {
         HT_ARRAY(double, values,
@@ -260,8 +260,8 @@ static enum ht_err check_medium(const struct ht_plan *plan, const struct ht_prob
 
 /* The error of a wave of so many cells along an axis after a distance in cells, by the scheme in
  * one dimension. */
-static enum ht_err wave_error(const struct ht_plan *plan, const struct ht_duhamel *d, double cells,
-                              double distance, double *error) {
+static HT_ERR wave_error(const struct ht_plan *plan, const struct ht_duhamel *d, double cells,
+                         double distance, double *error) {
     const double *material = d->point[0].material;
     const double speed = ht_equations_speed(&plan->eq, material, 0, false);
     struct ht_grid grid = plan->grid;
@@ -274,8 +274,8 @@ static enum ht_err wave_error(const struct ht_plan *plan, const struct ht_duhame
 }
 
 /* What the scheme adds to a trace of a shot ten wavelengths of its strongest band away. */
-static enum ht_err find_travel(const struct ht_plan *plan, const struct ht_duhamel *d, int i,
-                               double *travel) {
+static HT_ERR find_travel(const struct ht_plan *plan, const struct ht_duhamel *d, int i,
+                          double *travel) {
     const struct source_waves waves = source_waves(plan, d, i);
     const struct ht_shot *shot = &plan->shots->shot[i];
     const double small = 1e-9;
@@ -298,7 +298,7 @@ static enum ht_err find_travel(const struct ht_plan *plan, const struct ht_duham
 }
 
 /* Two values per wavelength are N + 1 times as many cells. */
-static enum ht_err check_cells(const struct ht_plan *plan, const struct ht_duhamel *d) {
+static HT_ERR check_cells(const struct ht_plan *plan, const struct ht_duhamel *d) {
     const double carried = 2.1 / (plan->order + 1), many = 5;
     const double cells = ht_plan_shot_points(plan);
     REFUSE(cells < carried, plan->params, "sources",
@@ -317,7 +317,7 @@ static enum ht_err check_cells(const struct ht_plan *plan, const struct ht_duham
     return HT_OK;
 }
 
-static enum ht_err check_type(const struct ht_plan *plan, int i) {
+static HT_ERR check_type(const struct ht_plan *plan, int i) {
     const struct ht_shot *shot = &plan->shots->shot[i];
     REFUSE(shot->type->outside, plan->params, HT_KEY("sources.%d.type", shot->group),
            "needs finite differences: Hermite methods, here %s, have no plane waves from outside; "
@@ -340,7 +340,7 @@ static enum ht_err check_type(const struct ht_plan *plan, int i) {
     return HT_OK;
 }
 
-static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
+static HT_ERR make(const struct ht_plan *plan, struct ht_duhamel *d) {
     struct ht_problem problem = plan->problem;
     problem.duhamel = d;
     d->shots = plan->shots;
@@ -380,7 +380,7 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
     return HT_OK;
 }
 
-enum ht_err ht_duhamel_create(const struct ht_plan *plan, struct ht_duhamel **out) {
+HT_ERR ht_duhamel_create(const struct ht_plan *plan, struct ht_duhamel **out) {
     *out = NULL;
     if (plan->shots == NULL || !(plan->problem.dt > 0)) return HT_OK;
     HT_CREATE(out, make(plan, *out), ht_duhamel_destroy);

@@ -66,8 +66,7 @@ struct state {
     const double *weight; /* of the physical energy; NULL: the conserved one */
 };
 
-static enum ht_err read_field(const struct state *s, enum ht_subgrid subgrid, int field,
-                              double *out) {
+static HT_ERR read_field(const struct state *s, enum ht_subgrid subgrid, int field, double *out) {
     const struct ht_grid *grid = &s->plan->grid;
     const struct ht_range own = ht_grid_own(grid, subgrid);
     return s->stepper->ops->get(s->stepper->self, subgrid, field, ht_grid_coefs(grid), own.first,
@@ -82,8 +81,8 @@ static void copy_rows(int64_t rows, int64_t width, const double *in, int64_t fro
 
 /* Copies the values [i][node] of the own planes and for each i appends the plane of the neighbour,
  * if the grid is divided into slabs. */
-static enum ht_err widen(const struct state *s, enum ht_subgrid subgrid, const double *values,
-                         double *out) {
+static HT_ERR widen(const struct state *s, enum ht_subgrid subgrid, const double *values,
+                    double *out) {
     const struct ht_grid *grid = &s->plan->grid;
     int64_t coefs = ht_grid_coefs(grid), plane = ht_grid_plane(grid, subgrid);
     int64_t own = ht_grid_own_total(grid, subgrid);
@@ -174,7 +173,7 @@ static double nodes_product(const struct state *s, enum ht_subgrid from, const d
 }
 
 /* Adds the product of a grid's values and of those before: of the dual grid before a half step. */
-static enum ht_err add_grid(const struct state *s, enum ht_subgrid from, double *energy) {
+static HT_ERR add_grid(const struct state *s, enum ht_subgrid from, double *energy) {
     const struct ht_problem *p = &s->plan->problem;
     const int64_t values = ht_grid_coefs(p->grid) * ht_grid_own_total(p->grid, from);
     const bool dual = from == HT_DUAL;
@@ -193,7 +192,7 @@ static enum ht_err add_grid(const struct state *s, enum ht_subgrid from, double 
     return HT_OK;
 }
 
-static enum ht_err add_all(struct state *s, double *energy) {
+static HT_ERR add_all(struct state *s, double *energy) {
     const struct ht_problem *p = &s->plan->problem;
     const struct ht_stepper *stepper = s->stepper;
     int64_t values = ht_grid_coefs(p->grid) * ht_grid_own_total(p->grid, HT_DUAL);
@@ -219,8 +218,8 @@ static bool is_known(const struct ht_plan *plan) {
                most;
 }
 
-static enum ht_err measure_by(const struct ht_plan *plan, const struct ht_stepper *stepper,
-                              const double *weight, double *energy) {
+static HT_ERR measure_by(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                         const double *weight, double *energy) {
     const struct ht_grid *grid = &plan->grid;
     int64_t plane = ht_grid_coefs(grid) * ht_grid_plane(grid, HT_PRIMARY);
     int64_t values = plane * planes_held(grid, HT_PRIMARY);
@@ -236,13 +235,13 @@ static enum ht_err measure_by(const struct ht_plan *plan, const struct ht_steppe
     return add_all(&s, energy);
 }
 
-static enum ht_err measure(const struct ht_plan *plan, const struct ht_stepper *stepper,
-                           double *energy) {
+static HT_ERR measure(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                      double *energy) {
     return measure_by(plan, stepper, NULL, energy);
 }
 
-static enum ht_err physical(const struct ht_plan *plan, const struct ht_stepper *stepper,
-                            double *energy) {
+static HT_ERR physical(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                       double *energy) {
     double weight[NODE * NODE * NODE];
     /* Values are those of W u, W = 1/cos theta or theta/sin theta with theta^2 = -(c dt/2)^2
      * laplacian: W's series. */
@@ -274,8 +273,8 @@ const struct ht_invariant ht_leapfrog_energy = {
 
 /* Measures of a state of Hermite methods: finiteness, energy. */
 
-static enum ht_err not_finite(const struct ht_plan *plan, enum ht_subgrid subgrid, int field,
-                              int64_t node, double time) {
+static HT_ERR not_finite(const struct ht_plan *plan, enum ht_subgrid subgrid, int field,
+                         int64_t node, double time) {
     double x[3];
     ht_grid_position(&plan->grid, subgrid, node, x);
     FAIL(HT_ERR_NOT_FINITE, "%s is not finite at (%g, %g, %g), time %g%s%s",
@@ -354,9 +353,9 @@ static void add_points(const struct ht_grid *grid, const struct ht_energy_term *
 }
 
 /* Adds the measures of a grid on all ranks; fails if a value is not finite. */
-static enum ht_err measure_grid(const struct ht_plan *plan, const struct ht_stepper *stepper,
-                                double time, enum ht_subgrid subgrid, struct energy_list *list,
-                                struct ht_state *out) {
+static HT_ERR measure_grid(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                           double time, enum ht_subgrid subgrid, struct energy_list *list,
+                           struct ht_state *out) {
     struct ht_measure measure[MOST_QUANTITIES];
     list->count = 0;
     if (subgrid == HT_PRIMARY) list_nodes(plan, list);

@@ -25,8 +25,8 @@ void ht_hermite_schedule_passes(const struct ht_problem *problem, struct ht_pass
 }
 
 /* Both half steps; members that a plan sets. */
-static enum ht_err create_steps(const struct ht_problem *problem, struct ht_device *device,
-                                const struct ht_tuning *tuning, struct ht_kernels *k) {
+static HT_ERR create_steps(const struct ht_problem *problem, struct ht_device *device,
+                           const struct ht_tuning *tuning, struct ht_kernels *k) {
     TRY(ht_kernels_plan(problem, ht_device_info(device), tuning, k));
     TRY(ht_step_create(device, k->variant, &k->spec[0], &k->shape[0], &k->step[0]));
     k->step[1] = k->step[0];
@@ -39,9 +39,9 @@ static enum ht_err create_steps(const struct ht_problem *problem, struct ht_devi
 
 /* The kernels where the layers of these axes overlap. The Taylor series does not end in layers, so
  * that nothing is trimmed. */
-static enum ht_err create_set(const struct ht_problem *problem, struct ht_device *device,
-                              const struct ht_tuning *interior, unsigned axes,
-                              struct ht_layer_kernels *k) {
+static HT_ERR create_set(const struct ht_problem *problem, struct ht_device *device,
+                         const struct ht_tuning *interior, unsigned axes,
+                         struct ht_layer_kernels *k) {
     struct ht_tuning tuning = *interior;
     /* The law of the layers of some axes. eq: set to its equations. The medium is uniform or has
      * values at the nodes there. */
@@ -60,9 +60,8 @@ static enum ht_err create_set(const struct ht_problem *problem, struct ht_device
 }
 
 /* Of the memory variables of an axis. */
-static enum ht_err create_axis(const struct ht_problem *problem, struct ht_device *device,
-                               const struct ht_tuning *tuning, int axis,
-                               struct ht_layer_kernels *k) {
+static HT_ERR create_axis(const struct ht_problem *problem, struct ht_device *device,
+                          const struct ht_tuning *tuning, int axis, struct ht_layer_kernels *k) {
     struct ht_problem p = *problem;
     p.eq = &k->full;
     struct ht_spec spec = ht_problem_spec(&p, tuning, HT_DUAL);
@@ -78,8 +77,8 @@ static enum ht_err create_axis(const struct ht_problem *problem, struct ht_devic
 }
 
 /* tuning: of the interior's kernels. */
-static enum ht_err create_layers(const struct ht_problem *problem, struct ht_device *device,
-                                 const struct ht_tuning *tuning, struct ht_layer_kernels **out) {
+static HT_ERR create_layers(const struct ht_problem *problem, struct ht_device *device,
+                            const struct ht_tuning *tuning, struct ht_layer_kernels **out) {
     const unsigned axes = ht_absorbing_axes(problem->layers);
     struct ht_region box[HT_ABSORBING_BOXES];
     const int boxes = ht_absorbing_boxes(problem->grid, problem->layers, box);

@@ -111,8 +111,8 @@ static bool find_weights(const struct making *m, const double *w, int field, int
     return any;
 }
 
-static enum ht_err add_row(struct making *m, const double *w, int field, int side,
-                           struct ht_sampler *out) {
+static HT_ERR add_row(struct making *m, const double *w, int field, int side,
+                      struct ht_sampler *out) {
     struct ht_sampler_row row = {
         .subgrid = m->subgrid, .field = field, .pattern = out->shape.patterns};
     bool own;
@@ -134,7 +134,7 @@ static bool takes(const struct making *m, int field) {
 
 /* ---- making ---- */
 
-static enum ht_err begin_making(const struct ht_plan *plan, struct making *m) {
+static HT_ERR begin_making(const struct ht_plan *plan, struct making *m) {
     const struct ht_problem *p = &plan->problem;
     *m = (struct making){.problem = p, .need = ht_resampling_of(plan), .plane = -1};
     m->cell = ht_cell_make(p->grid);
@@ -166,7 +166,7 @@ static void find_cell(struct making *m, const struct ht_trace *trace, enum ht_su
     }
 }
 
-static enum ht_err list_rows(const struct ht_plan *plan, struct making *m, struct ht_sampler *out) {
+static HT_ERR list_rows(const struct ht_plan *plan, struct making *m, struct ht_sampler *out) {
     const struct ht_problem *p = m->problem;
     const int64_t traces = plan->receivers->traces;
     const int levels = m->need.per_step;

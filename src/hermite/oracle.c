@@ -237,7 +237,7 @@ static void damp(struct oracle *o, enum ht_subgrid to) {
     }
 }
 
-static enum ht_err oracle_half_step(void *self, enum ht_subgrid from) {
+static HT_ERR oracle_half_step(void *self, enum ht_subgrid from) {
     struct oracle *o = self;
     const struct ht_grid *grid = o->problem.grid;
     const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
@@ -273,8 +273,7 @@ static struct rows rows_of(const struct oracle *o, enum ht_subgrid subgrid, int6
 }
 
 /* Their planes [first, last), one row after the other: from `values`, or to them. */
-static enum ht_err move_rows(void *context, bool load, int64_t first, int64_t last,
-                             double *values) {
+static HT_ERR move_rows(void *context, bool load, int64_t first, int64_t last, double *values) {
     const struct rows *r = context;
     const int64_t part = r->plane * (last - first);
     for (int64_t i = 0; i < r->count; i++) {
@@ -284,15 +283,15 @@ static enum ht_err move_rows(void *context, bool load, int64_t first, int64_t la
     return HT_OK;
 }
 
-static enum ht_err oracle_put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
-                              const double *coefs) {
+static HT_ERR oracle_put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
+                         const double *coefs) {
     const struct oracle *o = self;
     struct rows all = rows_of(o, subgrid, 0, o->problem.eq->nfields * o->cell.coefs);
     return move_rows(&all, true, first, last, (double *)coefs);
 }
 
-static enum ht_err oracle_get(void *self, enum ht_subgrid subgrid, int field, int count,
-                              int64_t first, int64_t last, double *out) {
+static HT_ERR oracle_get(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
+                         int64_t last, double *out) {
     const struct oracle *o = self;
     struct rows some = rows_of(o, subgrid, field * o->cell.coefs, count);
     return move_rows(&some, false, first, last, out);
@@ -321,8 +320,8 @@ static void oracle_archive(void *self, struct ht_archive *archive) {
     if (o->injection != NULL) ht_archive_integer(archive, "injected", &o->injection->steps);
 }
 
-static enum ht_err oracle_measure(void *self, enum ht_subgrid subgrid, int count,
-                                  const struct ht_quantity *what, struct ht_measure *out) {
+static HT_ERR oracle_measure(void *self, enum ht_subgrid subgrid, int count,
+                             const struct ht_quantity *what, struct ht_measure *out) {
     struct oracle *o = self;
     int64_t nodes = ht_grid_total(o->problem.grid, subgrid);
     for (int i = 0; i < count; i++) {
@@ -336,7 +335,7 @@ static enum ht_err oracle_measure(void *self, enum ht_subgrid subgrid, int count
     return HT_OK;
 }
 
-static enum ht_err oracle_finish(HT_UNUSED void *self) {
+static HT_ERR oracle_finish(HT_UNUSED void *self) {
     return HT_OK;
 }
 
@@ -357,7 +356,7 @@ static const struct ht_stepper_ops oracle_ops = {
     .destroy = oracle_destroy,
 };
 
-static enum ht_err allocate_medium(struct oracle *o) {
+static HT_ERR allocate_medium(struct oracle *o) {
     const struct ht_problem *p = &o->problem;
     if (p->medium_degree < 0) return HT_OK;
     TRY(ht_jets_make(p->eq->dims, p->medium_degree, true, &o->jets));
@@ -369,7 +368,7 @@ static enum ht_err allocate_medium(struct oracle *o) {
     return HT_OK;
 }
 
-static enum ht_err allocate(struct oracle *o) {
+static HT_ERR allocate(struct oracle *o) {
     const struct ht_problem *p = &o->problem;
     o->cell = ht_cell_make(p->grid);
     TRY(ht_equations_absorb(p->eq, ht_absorbing_axes(p->layers), &o->eq));

@@ -38,9 +38,9 @@ static void clear_walls(const struct ht_plan *plan, int64_t first, int64_t last,
 }
 
 /* Planes [first, last) of the state at a time, which are those from `to` on of a stepper. */
-static enum ht_err put_planes(const struct ht_plan *plan, enum ht_subgrid subgrid, double time,
-                              int64_t first, int64_t last, double *coefs,
-                              const struct ht_stepper *stepper, int64_t to) {
+static HT_ERR put_planes(const struct ht_plan *plan, enum ht_subgrid subgrid, double time,
+                         int64_t first, int64_t last, double *coefs,
+                         const struct ht_stepper *stepper, int64_t to) {
     const int64_t nodes = ht_grid_plane(&plan->grid, subgrid) * (last - first);
     TRY(ht_solution_fill(plan->solution, subgrid, time, first, last, coefs));
     ht_plan_multiply(plan, false, nodes * ht_grid_coefs(&plan->grid) * plan->eq.nfields, coefs);
@@ -50,8 +50,8 @@ static enum ht_err put_planes(const struct ht_plan *plan, enum ht_subgrid subgri
 }
 
 /* Writes the solution at a time to the own planes of a grid. */
-static enum ht_err put_solution(const struct ht_plan *plan, enum ht_subgrid subgrid, double time,
-                                const struct ht_stepper *stepper) {
+static HT_ERR put_solution(const struct ht_plan *plan, enum ht_subgrid subgrid, double time,
+                           const struct ht_stepper *stepper) {
     const struct ht_grid *grid = &plan->grid;
     const int64_t chunk = ht_plan_chunk(plan, subgrid, CHUNK);
     const struct ht_range slab = ht_grid_own(grid, subgrid);
@@ -91,8 +91,8 @@ static int64_t layer_planes(const struct ht_plan *plan) {
     return ht_most(1, ht_least(ht_plan_chunk(plan, HT_PRIMARY, CHUNK) / 2, own.last - own.first));
 }
 
-static enum ht_err put_layer(const struct ht_plan *plan, const struct ht_part *part,
-                             const struct ht_stepper *stepper, double *coefs) {
+static HT_ERR put_layer(const struct ht_plan *plan, const struct ht_part *part,
+                        const struct ht_stepper *stepper, double *coefs) {
     for (int64_t m = 0; m < ht_grid_planes(&part->grid, HT_PRIMARY); m++) {
         const int64_t at = (part->cells.begin[2] + m) % ht_grid_planes(&plan->grid, HT_PRIMARY);
         TRY(put_planes(plan, HT_PRIMARY, 0, at, at + 1, coefs, stepper, m));
@@ -101,8 +101,8 @@ static enum ht_err put_layer(const struct ht_plan *plan, const struct ht_part *p
 }
 
 /* Copies the dual planes of a layer from its stepper to the run's. */
-static enum ht_err move_dual(const struct ht_part *part, const struct ht_stepper *from,
-                             double *coefs, const struct ht_stepper *to) {
+static HT_ERR move_dual(const struct ht_part *part, const struct ht_stepper *from, double *coefs,
+                        const struct ht_stepper *to) {
     const int count = ht_grid_coefs(&part->grid);
     const int64_t values = ht_grid_plane(&part->grid, HT_DUAL) * count;
     for (int64_t m = 0; m < ht_grid_planes(&part->grid, HT_DUAL); m++) {
@@ -114,9 +114,9 @@ static enum ht_err move_dual(const struct ht_part *part, const struct ht_stepper
     return HT_OK;
 }
 
-static enum ht_err do_layer(const struct ht_plan *plan, const struct ht_part *part,
-                            struct ht_device *device, const struct ht_kernels *kernels,
-                            const struct ht_stepper *out) {
+static HT_ERR do_layer(const struct ht_plan *plan, const struct ht_part *part,
+                       struct ht_device *device, const struct ht_kernels *kernels,
+                       const struct ht_stepper *out) {
     const struct ht_grid *grid = &plan->grid;
     HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
     TRY(device != NULL ? ht_stepper_create(&part->problem, device, kernels, &stepper)
@@ -143,8 +143,8 @@ static struct ht_tuning start_tuning(const struct ht_part *part, const struct ht
     return out;
 }
 
-static enum ht_err step_back(const struct ht_plan *plan, struct ht_device *device,
-                             const struct ht_tuning *tuning, const struct ht_stepper *stepper) {
+static HT_ERR step_back(const struct ht_plan *plan, struct ht_device *device,
+                        const struct ht_tuning *tuning, const struct ht_stepper *stepper) {
     const int64_t chunk = layer_planes(plan);
     HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     HT_ENDED(ht_progress_end) struct ht_progress progress = {.what = NULL};

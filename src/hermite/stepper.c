@@ -62,8 +62,8 @@ struct ht_device_stepper {
 /* ---- what it consists of ---- */
 
 /* What needs no device. */
-static enum ht_err plan(const struct ht_problem *p, const struct ht_tuning *tuning,
-                        struct ht_device_stepper *t) {
+static HT_ERR plan(const struct ht_problem *p, const struct ht_tuning *tuning,
+                   struct ht_device_stepper *t) {
     const unsigned axes = ht_absorbing_axes(p->layers);
     t->problem = *p;
     t->spec = ht_problem_spec(p, tuning, HT_PRIMARY);
@@ -254,7 +254,7 @@ static void add_layers(const struct ht_device_stepper *t, const struct ht_region
 
 /* Of a sponge: damps the planes of a task on the target grid of its half step, node by node, so
  * that the planes beyond a slab get what their owner computes. */
-static enum ht_err run_damp(void *self, const struct ht_task *task) {
+static HT_ERR run_damp(void *self, const struct ht_task *task) {
     struct ht_device_stepper *t = self;
     const enum ht_subgrid to = task->pass == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     const struct ht_box *box = &task->targets.box;
@@ -288,7 +288,7 @@ static enum ht_err run_damp(void *self, const struct ht_task *task) {
 
 /* Fills the ghosts of the sources of a half step, all stored fields of the grid, and those of what
  * layers remember beside them. */
-static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
+static HT_ERR run_ghosts(void *self, const struct ht_task *task) {
     struct ht_device_stepper *t = self;
     ht_sequence_branch(t->r.device, 1);
     TRY(ht_ghosts_fill(t->kernels->ghosts[task->pass], &t->ghosts[task->pass],
@@ -307,7 +307,7 @@ static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
     return HT_OK;
 }
 
-static enum ht_err run_step(void *self, const struct ht_task *task) {
+static HT_ERR run_step(void *self, const struct ht_task *task) {
     struct ht_device_stepper *t = self;
     const enum ht_subgrid from = (enum ht_subgrid)task->pass;
     const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
@@ -335,7 +335,7 @@ static enum ht_err run_step(void *self, const struct ht_task *task) {
                           &buffers);
 }
 
-static enum ht_err run_inject(void *self, const struct ht_task *task) {
+static HT_ERR run_inject(void *self, const struct ht_task *task) {
     struct ht_device_stepper *t = self;
     const enum ht_subgrid to = task->pass == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     const struct ht_box *planes = &task->targets.box;
@@ -343,7 +343,7 @@ static enum ht_err run_inject(void *self, const struct ht_task *task) {
                             ht_window_nodes(&t->r.partition.window[to]), t->u[to]);
 }
 
-static enum ht_err before(void *self, enum ht_subgrid from) {
+static HT_ERR before(void *self, enum ht_subgrid from) {
     struct ht_device_stepper *t = self;
     return t->injection != NULL ? ht_injection_begin(t->injection, from) : HT_OK;
 }
@@ -402,7 +402,7 @@ struct transfer {
 };
 
 /* Rows along x1 of all coefficients. */
-static enum ht_err convert_rows(void *data, int64_t first, int64_t last) {
+static HT_ERR convert_rows(void *data, int64_t first, int64_t last) {
     const struct transfer *c = data;
     const struct ht_box *own = &c->window->own;
     const int64_t room = c->planes * ht_window_plane(c->window);
@@ -428,7 +428,7 @@ static enum ht_err convert_rows(void *data, int64_t first, int64_t last) {
     return HT_OK;
 }
 
-static enum ht_err run(struct transfer *c, struct ht_buffer *buffer) {
+static HT_ERR run(struct transfer *c, struct ht_buffer *buffer) {
     const int64_t least = 1 << 14; /* values of a thread */
     const struct ht_box *own = &c->window->own;
     const int64_t unit = (int64_t)c->block * c->element_size;
@@ -450,10 +450,10 @@ static enum ht_err run(struct transfer *c, struct ht_buffer *buffer) {
 
 /* Planes [first, last) of a grid's buffer from all coefficients, or the first `count` of them to
  * those; from or to is NULL. */
-static enum ht_err move_planes(const struct ht_device_stepper *t, const struct ht_window *window,
-                               struct ht_buffer *buffer, int count, int64_t first, int64_t last,
-                               /* NOLINTNEXTLINE(readability-non-const-parameter): for threads */
-                               const double *from, double *to) {
+static HT_ERR move_planes(const struct ht_device_stepper *t, const struct ht_window *window,
+                          struct ht_buffer *buffer, int count, int64_t first, int64_t last,
+                          /* NOLINTNEXTLINE(readability-non-const-parameter): for threads */
+                          const double *from, double *to) {
     struct transfer c = {.window = window,
                          .at = first - window->origin[2],
                          .planes = last - first,
@@ -469,8 +469,8 @@ static enum ht_err move_planes(const struct ht_device_stepper *t, const struct h
     return run(&c, buffer);
 }
 
-static enum ht_err put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
-                       const double *coefs) {
+static HT_ERR put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
+                  const double *coefs) {
     struct ht_device_stepper *t = self;
     const int64_t part = ht_grid_plane(t->problem.grid, subgrid) * (last - first);
     ht_halo_overwritten(&t->r.state, (int)subgrid);
@@ -480,8 +480,8 @@ static enum ht_err put(void *self, enum ht_subgrid subgrid, int64_t first, int64
     return HT_OK;
 }
 
-static enum ht_err get(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
-                       int64_t last, double *out) {
+static HT_ERR get(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
+                  int64_t last, double *out) {
     struct ht_device_stepper *t = self;
     return move_planes(t, &t->r.partition.window[subgrid], t->u[subgrid][field], count, first, last,
                        NULL, out);
@@ -498,8 +498,7 @@ struct stored {
     int64_t nodes[3], base;
 };
 
-static enum ht_err move_stored(void *context, bool load, int64_t first, int64_t last,
-                               double *values) {
+static HT_ERR move_stored(void *context, bool load, int64_t first, int64_t last, double *values) {
     const struct stored *s = context;
     return move_planes(s->t, s->window, s->buffer, s->t->coefs, s->base + first, s->base + last,
                        load ? values : NULL, load ? NULL : values);
@@ -619,8 +618,8 @@ static int64_t node_of(const struct ht_device_stepper *t, enum ht_subgrid subgri
     return node;
 }
 
-static enum ht_err measure(void *self, enum ht_subgrid subgrid, int count,
-                           const struct ht_quantity *what, struct ht_measure *out) {
+static HT_ERR measure(void *self, enum ht_subgrid subgrid, int count,
+                      const struct ht_quantity *what, struct ht_measure *out) {
     const int64_t room = (int64_t)MOST_STORED * HT_MEASURE_POINTS;
     struct ht_device_stepper *t = self;
     HT_ARRAY(struct ht_sum_item, items, count);
@@ -641,7 +640,7 @@ static enum ht_err measure(void *self, enum ht_subgrid subgrid, int count,
     return HT_OK;
 }
 
-static enum ht_err fill_medium(struct ht_device_stepper *t, enum ht_subgrid subgrid) {
+static HT_ERR fill_medium(struct ht_device_stepper *t, enum ht_subgrid subgrid) {
     const struct ht_problem *p = &t->problem;
     const struct ht_window *window = &t->r.partition.window[subgrid];
     const int64_t begin = window->held.begin[2], end = window->held.end[2];
@@ -711,7 +710,7 @@ static struct ht_tuning tuning_of(const struct ht_spec *spec, const struct ht_va
                               .block = spec->block};
 }
 
-static enum ht_err create_buffers(struct ht_device_stepper *t) {
+static HT_ERR create_buffers(struct ht_device_stepper *t) {
     int64_t per_target = 0;
     bool work = false, leaves = false;
     for (int i = 0; i < t->regions; i++) {
@@ -743,7 +742,7 @@ static enum ht_err create_buffers(struct ht_device_stepper *t) {
 }
 
 /* The profiles of layers along an axis at the indices of a window, [index][degree]. */
-static enum ht_err fill_profiles(struct ht_device_stepper *t, enum ht_subgrid subgrid, int axis) {
+static HT_ERR fill_profiles(struct ht_device_stepper *t, enum ht_subgrid subgrid, int axis) {
     const struct ht_window *w = &t->r.partition.window[subgrid];
     const int coefs = t->problem.layers->profile_degree + 1;
     const int64_t count = w->count[axis] * coefs;
@@ -762,7 +761,7 @@ static enum ht_err fill_profiles(struct ht_device_stepper *t, enum ht_subgrid su
 
 /* The polynomials of a sponge's damping along an axis, [coefficient][index in the window]; 1 behind
  * walls, where nothing is damped. */
-static enum ht_err fill_jets(struct ht_device_stepper *t, enum ht_subgrid subgrid, int axis) {
+static HT_ERR fill_jets(struct ht_device_stepper *t, enum ht_subgrid subgrid, int axis) {
     const struct ht_window *w = &t->r.partition.window[subgrid];
     const int64_t length = w->count[axis], values = length * (t->spec.order + 1);
     HT_ARRAY(double, wide, values);
@@ -775,8 +774,8 @@ static enum ht_err fill_jets(struct ht_device_stepper *t, enum ht_subgrid subgri
     return ht_buffer_write_reals(t->jets[subgrid][axis], t->spec.fp64, 0, values, wide);
 }
 
-static enum ht_err make(struct ht_device_stepper *t, struct ht_device *device, int regions,
-                        const struct ht_region *region) {
+static HT_ERR make(struct ht_device_stepper *t, struct ht_device *device, int regions,
+                   const struct ht_region *region) {
     TRY(ht_partition_make(&t->problem, regions, region, &t->r.partition));
     t->regions = regions;
     memcpy(t->region, region, (size_t)regions * sizeof *region);
@@ -800,9 +799,9 @@ static enum ht_err make(struct ht_device_stepper *t, struct ht_device *device, i
     return HT_OK;
 }
 
-enum ht_err ht_stepper_create_regions(const struct ht_problem *problem, struct ht_device *device,
-                                      int regions, const struct ht_region *region,
-                                      struct ht_stepper *out) {
+HT_ERR ht_stepper_create_regions(const struct ht_problem *problem, struct ht_device *device,
+                                 int regions, const struct ht_region *region,
+                                 struct ht_stepper *out) {
     const struct ht_kernels *kernels = region[0].kernels;
     const struct ht_tuning tuning = tuning_of(&kernels->spec[0], kernels->variant);
     struct ht_device_stepper *t = NULL;

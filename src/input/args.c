@@ -20,7 +20,7 @@ static const struct ht_flag *flag_at(const struct ht_command *command, int index
 }
 
 /* *next is moved past the flag's value. */
-static enum ht_err read_flag(int argc, char **argv, int *next, struct ht_args *out) {
+static HT_ERR read_flag(int argc, char **argv, int *next, struct ht_args *out) {
     const struct ht_command *command = out->command;
     const char *given = argv[*next - 1], *word = strcmp(given, "-h") == 0 ? "--help" : given;
     const char *equals = strchr(word, '='), *known[COMMON + HT_MAX_FLAGS];
@@ -42,7 +42,7 @@ static enum ht_err read_flag(int argc, char **argv, int *next, struct ht_args *o
          HT_SHOWN(word), near ? ", nearest is " : "", near ? near : "", command->name);
 }
 
-static enum ht_err check_count(const struct ht_args *args) {
+static HT_ERR check_count(const struct ht_args *args) {
     const struct ht_command *command = args->command;
     const char *gap = *command->arguments ? " " : "", *words = command->arguments;
     int least = 0, most = 0;
@@ -58,8 +58,7 @@ static enum ht_err check_count(const struct ht_args *args) {
     return HT_OK;
 }
 
-enum ht_err ht_args_read(const struct ht_command *command, int argc, char **argv,
-                         struct ht_args *out) {
+HT_ERR ht_args_read(const struct ht_command *command, int argc, char **argv, struct ht_args *out) {
     bool flags = true;
     *out = (struct ht_args){.command = command, .operand = argv};
     for (int next = 0; next < argc;) {
@@ -99,8 +98,8 @@ void ht_args_help(const struct ht_command *command, FILE *out) {
                 command->name);
 }
 
-enum ht_err ht_args_integers(const struct ht_args *args, const char *flag, long least, long most,
-                             struct ht_integers *out) {
+HT_ERR ht_args_integers(const struct ht_args *args, const char *flag, long least, long most,
+                        struct ht_integers *out) {
     const char *text = ht_args_value(args, flag);
     if (text != NULL) out->count = 0;
     for (const char *c = text; c != NULL;) {
@@ -123,8 +122,8 @@ bool ht_args_listed(const struct ht_args *args, const char *flag, const char *wo
     return list == NULL || ht_text_find(list, ',', word) >= 0;
 }
 
-enum ht_err ht_args_names(const struct ht_args *args, const char *flag, int count,
-                          const char *const *names) {
+HT_ERR ht_args_names(const struct ht_args *args, const char *flag, int count,
+                     const char *const *names) {
     HT_FREED_TEXT struct ht_text known = {0};
     for (int i = 0; i < count; i++) ht_text_add(&known, "%s%s", i ? ", " : "", names[i]);
     TRY(ht_text_status(&known));
@@ -137,8 +136,8 @@ enum ht_err ht_args_names(const struct ht_args *args, const char *flag, int coun
     return HT_OK;
 }
 
-enum ht_err ht_args_real(const struct ht_args *args, const char *flag, double least, double most,
-                         double *out) {
+HT_ERR ht_args_real(const struct ht_args *args, const char *flag, double least, double most,
+                    double *out) {
     const char *text = ht_args_value(args, flag);
     char *end = NULL, low[32] = "above 0", high[32] = "";
     if (text == NULL) return HT_OK;
@@ -153,7 +152,7 @@ enum ht_err ht_args_real(const struct ht_args *args, const char *flag, double le
     return HT_OK;
 }
 
-enum ht_err ht_args_print(const struct ht_text *text) {
+HT_ERR ht_args_print(const struct ht_text *text) {
     TRY(ht_text_status(text));
     bool good = text->length == 0 || fwrite(text->data, 1, text->length, stdout) == text->length;
     good = fflush(stdout) == 0 && !ferror(stdout) && good;

@@ -16,8 +16,7 @@ static void add_place(struct ht_text *out, const char *path, int line) {
         ht_text_add(out, "command line");
 }
 
-static enum ht_err fail_at(const char *text, const char *at, const char *path,
-                           const char *message) {
+static HT_ERR fail_at(const char *text, const char *at, const char *path, const char *message) {
     HT_FREED_TEXT struct ht_text place = {0};
     int line = 1;
     for (const char *c = text; c < at; c++) line += *c == '\n';
@@ -48,8 +47,8 @@ static bool is_digit(char c) {
 
 /* A number: from *at on, which is moved behind it. A real is copied as it is; an integer gets the
  * suffix that it needs. */
-static enum ht_err copy_number(const char *text, const char **at, const char *path,
-                               struct ht_text *out) {
+static HT_ERR copy_number(const char *text, const char **at, const char *path,
+                          struct ht_text *out) {
     const char *start = *at;
     bool hex = start[0] == '0' && (start[1] == 'x' || start[1] == 'X');
     char *end = NULL;
@@ -73,7 +72,7 @@ static enum ht_err copy_number(const char *text, const char **at, const char *pa
  * beyond 32 bits get the suffix L (it would wrap them silently), arrays become lists (it would
  * refuse [1, 2.5]): '[' and ']' become '(' and ')' where they are a pair with no bracket in
  * between; otherwise they stay, for libconfig to complain about. path: for messages, or NULL. */
-static enum ht_err prepare(const char *text, const char *path, struct ht_text *out) {
+static HT_ERR prepare(const char *text, const char *path, struct ht_text *out) {
     long open = -1; /* the place in out of a '[' that waits for its partner */
     const char *at = text;
     ht_text_add(out, "%s", "");
@@ -152,8 +151,7 @@ static void add_scalar(struct ht_text *out, const struct ht_scalar *item) {
 }
 
 /* Kind and scalars of a setting; *items is owned by the caller. */
-static enum ht_err take_value(config_setting_t *from, struct ht_setting *to,
-                              struct ht_scalar **items) {
+static HT_ERR take_value(config_setting_t *from, struct ht_setting *to, struct ht_scalar **items) {
     bool list = config_setting_is_list(from) || config_setting_is_array(from);
     int count = list ? config_setting_length(from) : 1;
     to->kind = list ? HT_SETTING_ARRAY : HT_SETTING_SCALAR;
@@ -175,7 +173,7 @@ static enum ht_err take_value(config_setting_t *from, struct ht_setting *to,
     return HT_OK;
 }
 
-static enum ht_err visit_one(const struct walk *walk, config_setting_t *from, const char *key) {
+static HT_ERR visit_one(const struct walk *walk, config_setting_t *from, const char *key) {
     struct ht_setting setting = {.key = key, .raw = walk->raw, .in_file = walk->path != NULL};
     HT_FREED_TEXT struct ht_text place = {0}, value = {0};
     HT_FREED struct ht_scalar *items = NULL;
@@ -203,8 +201,8 @@ static enum ht_err visit_one(const struct walk *walk, config_setting_t *from, co
 }
 
 /* What is inside a group, or a list with a group or a list in it. */
-static enum ht_err visit_all(const struct walk *walk, config_setting_t *group, const char *key,
-                             int depth) {
+static HT_ERR visit_all(const struct walk *walk, config_setting_t *group, const char *key,
+                        int depth) {
     struct walk inner = *walk;
     inner.raw = NULL;
     bool walks = config_setting_is_group(group);
@@ -230,7 +228,7 @@ enum { BRACKETS_DEEP = 16 };
 
 /* Of text that libconfig refuses, brackets and strings without an end: it names the line in which
  * it noticed, often the last one. */
-static enum ht_err check_ends(const char *text, const char *path) {
+static HT_ERR check_ends(const char *text, const char *path) {
     static const char opening[] = "[({", closing[] = "])}";
     const char *open[BRACKETS_DEEP];
     int depth = 0;
@@ -281,7 +279,7 @@ static const char *lacks(const char *line, size_t length) {
 }
 
 /* The line of text that libconfig stopped at, without its indent. */
-static enum ht_err fail_syntax(const config_t *config, const char *text, const char *path) {
+static HT_ERR fail_syntax(const config_t *config, const char *text, const char *path) {
     int line = config_error_line(config);
     const char *start = text;
     TRY(check_ends(text, path));
@@ -294,7 +292,7 @@ static enum ht_err fail_syntax(const config_t *config, const char *text, const c
          line);
 }
 
-enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit, void *data) {
+HT_ERR ht_config_read_file(const char *path, ht_config_visit *visit, void *data) {
     const bool given = ht_config_is_text(path);
     struct walk walk = {.path = given ? "text" : path, .visit = visit, .data = data};
     HT_FREED char *text = NULL;
@@ -323,8 +321,7 @@ enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit, void *
 }
 
 /* A value in libconfig's syntax, if it is one: *done tells. */
-static enum ht_err visit_value(const char *key, const char *text, const struct walk *walk,
-                               bool *done) {
+static HT_ERR visit_value(const char *key, const char *text, const struct walk *walk, bool *done) {
     HT_FREED_TEXT struct ht_text whole = {0}, ready = {0};
     HT_ENDED(config_destroy) config_t config;
     ht_text_add(&whole, "value = %s\n", text);
@@ -342,8 +339,7 @@ static enum ht_err visit_value(const char *key, const char *text, const struct w
     return err;
 }
 
-enum ht_err ht_config_read_value(const char *key, const char *text, ht_config_visit *visit,
-                                 void *data) {
+HT_ERR ht_config_read_value(const char *key, const char *text, ht_config_visit *visit, void *data) {
     struct walk walk = {.raw = text, .visit = visit, .data = data};
     bool done = false;
     text += strspn(text, " \t");

@@ -53,7 +53,7 @@ static void forget(struct ht_params *params, const char *group) {
     sources->count = kept;
 }
 
-static enum ht_err remember(struct ht_params *params, const struct ht_setting *setting) {
+static HT_ERR remember(struct ht_params *params, const struct ht_setting *setting) {
     struct ht_sources *sources = params->sources;
     struct ht_source *source = ht_params_source(params, setting->key);
     struct ht_source fresh = {.in_file = setting->in_file};
@@ -82,7 +82,7 @@ enum ht_err ht_params_error(const struct ht_params *params, const char *key, con
     FAIL(HT_ERR_INPUT, "%s: %s (not set)", HT_SHOWN(key), rule);
 }
 
-enum ht_err ht_params_blame(const struct ht_params *params, const char *key, enum ht_err err) {
+HT_ERR ht_params_blame(const struct ht_params *params, const char *key, enum ht_err err) {
     if (err != HT_ERR_INPUT && err != HT_ERR_IO) return err;
     return ht_params_error(params, key, "%s", ht_err_message());
 }
@@ -189,7 +189,7 @@ static const char *suggest(const char *key, int names, const char *const *inside
 }
 
 /* All sections, each once; the names end at the section's length, so they are copied. */
-static enum ht_err unknown_group(const struct ht_setting *setting) {
+static HT_ERR unknown_group(const struct ht_setting *setting) {
     char name[16][32];
     const char *pointer[16];
     int count = 0;
@@ -246,8 +246,8 @@ bool ht_params_leaf(const struct ht_params *params, int index, struct ht_leaf *l
 
 /* The group itself, which stands before its keys: a new one, or on the command line one that
  * replaces another. */
-static enum ht_err visit_group(struct ht_params *params, const struct ht_list_key *in,
-                               const struct ht_setting *setting) {
+static HT_ERR visit_group(struct ht_params *params, const struct ht_list_key *in,
+                          const struct ht_setting *setting) {
     struct ht_groups *groups = groups_of(params, in->option);
     const int most = (int)in->option->high;
     forget(params, setting->key);
@@ -278,7 +278,7 @@ char *ht_params_name(const struct ht_params *params, const char *list, int n,
 }
 
 /* As if the key had not been given. */
-static enum ht_err reset(struct ht_params *params, const char *key) {
+static HT_ERR reset(struct ht_params *params, const char *key) {
     struct ht_list_key in;
     const struct ht_option *option = ht_option_find(key);
     void *base = params;
@@ -291,8 +291,8 @@ static enum ht_err reset(struct ht_params *params, const char *key) {
 }
 
 /* A key of no group, which the command line can have, or that no group of the list has. */
-static enum ht_err unknown_in_list(const struct ht_list_key *in, int groups,
-                                   const struct ht_setting *setting) {
+static HT_ERR unknown_in_list(const struct ht_list_key *in, int groups,
+                              const struct ht_setting *setting) {
     const char *known[32], *list = in->list->key;
     char what[128];
     int count = 0;
@@ -314,8 +314,8 @@ static enum ht_err unknown_in_list(const struct ht_list_key *in, int groups,
 }
 
 /* A setting whose key is inside a list. */
-static enum ht_err visit_list(struct ht_params *params, const struct ht_list_key *in,
-                              const struct ht_setting *setting) {
+static HT_ERR visit_list(struct ht_params *params, const struct ht_list_key *in,
+                         const struct ht_setting *setting) {
     struct ht_groups *groups = groups_of(params, in->option);
     const bool whole = *in->name == '\0';
     REQUIRE(!whole || setting->kind == HT_SETTING_GROUP, HT_ERR_INPUT,
@@ -401,14 +401,14 @@ bool ht_params_reads(const struct ht_params *params, int index, const char **key
     return false;
 }
 
-enum ht_err ht_params_beside(const struct ht_params *params, const char *name, char **out) {
+HT_ERR ht_params_beside(const struct ht_params *params, const char *name, char **out) {
     const char *input = params->sources->input;
     const char *slash = input ? strrchr(input, '/') : NULL;
     return ht_text_print(out, "%.*s%s", slash ? (int)(slash - input) + 1 : 0, slash ? input : "",
                          name);
 }
 
-static enum ht_err absolute_path(const char *path, char **out) {
+static HT_ERR absolute_path(const char *path, char **out) {
     *out = NULL;
     if (*path == '/') return ht_text_copy(path, out);
     HT_FREED char *here = getcwd(NULL, 0); /* which allocates it, on all systems */
@@ -419,7 +419,7 @@ static enum ht_err absolute_path(const char *path, char **out) {
 
 /* ---- reading ---- */
 
-static enum ht_err visit_setting(void *data, const struct ht_setting *setting) {
+static HT_ERR visit_setting(void *data, const struct ht_setting *setting) {
     struct ht_params *params = data;
     struct ht_list_key in;
     if (ht_option_in_list(setting->key, &in)) return visit_list(params, &in, setting);
@@ -461,7 +461,7 @@ static enum ht_err visit_setting(void *data, const struct ht_setting *setting) {
                              section ? count : 0, names);
 }
 
-enum ht_err ht_params_set(struct ht_params *params, const char *text) {
+HT_ERR ht_params_set(struct ht_params *params, const char *text) {
     const char *equals = strchr(text, '=');
     HT_FREED_TEXT struct ht_text key = {0};
     REQUIRE(equals && equals > text, HT_ERR_INPUT,
@@ -480,7 +480,7 @@ struct reading {
 };
 
 /* A value that the command line replaces need not be one. */
-static enum ht_err visit_file(void *data, const struct ht_setting *setting) {
+static HT_ERR visit_file(void *data, const struct ht_setting *setting) {
     const struct reading *of = data;
     const enum ht_err err = visit_setting(of->params, setting);
     if (err != HT_ERR_INPUT || ht_option_find(setting->key) == NULL) return err;
@@ -493,7 +493,7 @@ static enum ht_err visit_file(void *data, const struct ht_setting *setting) {
 }
 
 /* A key that others decide. */
-static enum ht_err derive(struct ht_params *params, const char *key) {
+static HT_ERR derive(struct ht_params *params, const char *key) {
     HT_FREED_TEXT struct ht_text value = {0};
     ht_option_add_value(&value, params, ht_option_find(key));
     TRY(ht_text_status(&value));
@@ -503,7 +503,7 @@ static enum ht_err derive(struct ht_params *params, const char *key) {
 
 /* The third of cells, upper and spacing. What the command line has replaces what the file has of
  * the other two: the box, of which it knows the end at once, is kept. */
-static enum ht_err complete_grid(struct ht_params *params, bool last) {
+static HT_ERR complete_grid(struct ht_params *params, bool last) {
     const struct ht_value spacing = params->grid.spacing;
     const struct ht_source *cells = ht_params_source(params, "grid.cells");
     const struct ht_source *upper = ht_params_source(params, "grid.upper");
@@ -545,8 +545,7 @@ static bool gives_data(const struct ht_params *params) {
     return given;
 }
 
-enum ht_err ht_params_replace(struct ht_params *params, const char *by, const char *key,
-                              bool *left) {
+HT_ERR ht_params_replace(struct ht_params *params, const char *by, const char *key, bool *left) {
     bool replaced = false, in_file = true;
     HT_EACH(const struct ht_source, source, params->sources->source, params->sources->count) {
         replaced = replaced || (key_of(source->key, by) && !source->in_file);
@@ -569,8 +568,8 @@ static void choose_data(struct ht_params *params) {
         params->initial.type = file ? HT_DATA_FILE : HT_DATA_EXPRESSION;
 }
 
-static enum ht_err read_all(struct ht_params *params, const char *path, int noverrides,
-                            char *const *overrides) {
+static HT_ERR read_all(struct ht_params *params, const char *path, int noverrides,
+                       char *const *overrides) {
     TRY(HT_TAKE(&params->pool, params->sources, 1));
     for (int i = 0; i < ht_option_count(); i++)
         TRY(ht_option_set_default(params, params, ht_option_at(i)));
@@ -602,8 +601,8 @@ static enum ht_err read_all(struct ht_params *params, const char *path, int nove
     return ht_params_check(params);
 }
 
-enum ht_err ht_params_read(const char *path, int noverrides, char *const *overrides,
-                           struct ht_params **out) {
+HT_ERR ht_params_read(const char *path, int noverrides, char *const *overrides,
+                      struct ht_params **out) {
     HT_CREATE(out, read_all(*out, path, noverrides, overrides), ht_params_destroy);
 }
 
@@ -641,8 +640,8 @@ static void change_group(struct ht_text *out, const char *previous, const char *
 }
 
 /* Names of files are absolute. */
-static enum ht_err add_value(struct ht_text *out, const struct ht_params *params,
-                             const struct ht_leaf *leaf) {
+static HT_ERR add_value(struct ht_text *out, const struct ht_params *params,
+                        const struct ht_leaf *leaf) {
     char *const *path = file_name_at(params, leaf);
     HT_FREED char *absolute = NULL;
     if (path) TRY(absolute_path(*path, &absolute));
@@ -653,8 +652,8 @@ static enum ht_err add_value(struct ht_text *out, const struct ht_params *params
     return HT_OK;
 }
 
-static enum ht_err add_line(struct ht_text *out, const struct ht_params *params,
-                            const struct ht_leaf *leaf, int depth) {
+static HT_ERR add_line(struct ht_text *out, const struct ht_params *params,
+                       const struct ht_leaf *leaf, int depth) {
     const char *name = ht_option_name(leaf->key);
     const bool given = has_value(leaf->base, leaf->option);
     ht_text_add(out, given ? "%*s%s = " : "%*s// %s is not set\n", 4 * depth, "", name);
@@ -665,8 +664,8 @@ static enum ht_err add_line(struct ht_text *out, const struct ht_params *params,
 }
 
 /* The groups of a list, whose values are the leaves from `index` on, which is moved behind them. */
-static enum ht_err add_list(struct ht_text *out, const struct ht_params *params,
-                            const struct ht_leaf *leaf, int depth, int *index) {
+static HT_ERR add_list(struct ht_text *out, const struct ht_params *params,
+                       const struct ht_leaf *leaf, int depth, int *index) {
     const struct ht_option_list *list = ht_option_list(leaf->option);
     const struct ht_groups *groups =
         (const void *)((const char *)leaf->base + leaf->option->offset);
@@ -687,8 +686,8 @@ static enum ht_err add_list(struct ht_text *out, const struct ht_params *params,
 /* "KEY = VALUE" lines of all keys but those that begin so, but device.precision and output.maps,
  * which hold what was before; and hashes of the files that are read, but of the initial state, of
  * which a run that goes on needs nothing. */
-static enum ht_err add_keys(const struct ht_params *params, int others, const char *const *other,
-                            struct ht_text *out) {
+static HT_ERR add_keys(const struct ht_params *params, int others, const char *const *other,
+                       struct ht_text *out) {
     struct ht_leaf leaf;
     for (int i = 0; ht_params_leaf(params, i, &leaf); i++) {
         int n = 0;
@@ -711,12 +710,12 @@ static enum ht_err add_keys(const struct ht_params *params, int others, const ch
     return ht_text_status(out);
 }
 
-enum ht_err ht_params_physics(const struct ht_params *params, struct ht_text *out) {
+HT_ERR ht_params_physics(const struct ht_params *params, struct ht_text *out) {
     static const char *const others[] = {"output.", "device.", "parallel.", "time.end"};
     return add_keys(params, sizeof others / sizeof *others, others, out);
 }
 
-enum ht_err ht_params_identity(const struct ht_params *params, char out[17]) {
+HT_ERR ht_params_identity(const struct ht_params *params, char out[17]) {
     static const char *const others[] = {"device.", "parallel."};
     HT_FREED_TEXT struct ht_text text = {0};
     TRY(add_keys(params, sizeof others / sizeof *others, others, &text));
@@ -724,7 +723,7 @@ enum ht_err ht_params_identity(const struct ht_params *params, char out[17]) {
     return HT_OK;
 }
 
-enum ht_err ht_params_print(const struct ht_params *params, struct ht_text *out) {
+HT_ERR ht_params_print(const struct ht_params *params, struct ht_text *out) {
     const char *previous = "";
     struct ht_leaf leaf;
     for (int i = 0; ht_params_leaf(params, i, &leaf); i++) {

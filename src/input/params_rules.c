@@ -6,8 +6,8 @@
 /* ---- axes of the grid, and axes that it does not have ---- */
 
 /* A vector that a group gives has an entry for each axis of the grid: none has a default. */
-static enum ht_err check_entries(const struct ht_params *p, const struct ht_option *row,
-                                 const char *key) {
+static HT_ERR check_entries(const struct ht_params *p, const struct ht_option *row,
+                            const char *key) {
     const int given = ht_params_entries(p, key);
     REFUSE((row->type == HT_OPT_REAL3 || row->type == HT_OPT_INT3) && given > 0 &&
                given < p->grid.dims,
@@ -15,8 +15,8 @@ static enum ht_err check_entries(const struct ht_params *p, const struct ht_opti
     return HT_OK;
 }
 
-static enum ht_err check_names(const struct ht_params *p, const struct ht_names *names,
-                               const char *key) {
+static HT_ERR check_names(const struct ht_params *p, const struct ht_names *names,
+                          const char *key) {
     for (int i = 1; i < names->count; i++)
         for (int j = 0; j < i; j++)
             REFUSE(strcmp(names->name[i], names->name[j]) == 0, p, key, "names \"%s\" twice",
@@ -27,7 +27,7 @@ static enum ht_err check_names(const struct ht_params *p, const struct ht_names 
 /* A group has the keys that it must have. Entries for axes that the grid does not have must be the
  * defaults, as the resolved input has them; samples of files have axes of their own, and directions
  * of sources may be those of fields (H3 in two dimensions: shots.c). */
-static enum ht_err check_axes(const struct ht_params *p) {
+static HT_ERR check_axes(const struct ht_params *p) {
     struct ht_leaf leaf;
     struct ht_list_key in;
     for (int i = 0; ht_params_leaf(p, i, &leaf); i++) {
@@ -59,7 +59,7 @@ static enum ht_err check_axes(const struct ht_params *p) {
     return HT_OK;
 }
 
-static enum ht_err check_layers(const struct ht_params *p) {
+static HT_ERR check_layers(const struct ht_params *p) {
     const struct ht_value *at = &p->medium.interfaces;
     if (p->medium.type != HT_MEDIUM_LAYERS) return HT_OK;
     REFUSE((int)p->medium.axis >= p->grid.dims, p, "medium.axis",
@@ -73,7 +73,7 @@ static enum ht_err check_layers(const struct ht_params *p) {
 }
 
 /* The groups of a list replace the keys of a single one, which are named like theirs. */
-static enum ht_err check_single(const struct ht_params *p, const char *list, int groups) {
+static HT_ERR check_single(const struct ht_params *p, const char *list, int groups) {
     const struct ht_option_list *rows = ht_option_list(ht_option_find(list));
     for (int i = 0; groups > 0 && i < rows->count; i++) {
         const char *key = HT_KEY("%.*s.%s", ht_option_section(list), list, rows->option[i].key);
@@ -89,8 +89,8 @@ static bool has_word(const char *words, const char *word) {
 }
 
 /* Group n of a list has the keys of its type, and none of other types': keys[type]: "from to". */
-static enum ht_err check_owned(const struct ht_params *params, const char *list, int n, int types,
-                               const char *const *keys, int type, const char *word) {
+static HT_ERR check_owned(const struct ht_params *params, const char *list, int n, int types,
+                          const char *const *keys, int type, const char *word) {
     const struct ht_option_list *rows = ht_option_list(ht_option_find(list));
     const char *group = HT_KEY("%s.%d", list, n);
     for (int i = 0; i < rows->count; i++) {
@@ -109,7 +109,7 @@ static enum ht_err check_owned(const struct ht_params *params, const char *list,
 }
 
 /* Names of groups can be a part of a file's name, and differ. */
-static enum ht_err check_list_names(const struct ht_params *params, const char *list) {
+static HT_ERR check_list_names(const struct ht_params *params, const char *list) {
     enum { LONGEST = 40 };
     char name[HT_GROUP_NAME], other[HT_GROUP_NAME];
     for (int n = 1; *ht_params_name(params, list, n, name); n++) {
@@ -147,7 +147,7 @@ static const struct ht_shot_given *shot_of(const struct ht_params *p, int group)
 #define GIVEN(name) ht_params_is_set(p, HT_KEY("sources.%d.%s", group, name))
 
 /* Beside the keys' own ranges. */
-static enum ht_err check_shape(const struct ht_params *p, int group) {
+static HT_ERR check_shape(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = shot_of(p, group);
     const struct ht_source_type *type = &ht_source_types[shot->type];
     SHOT(has_word(type->keys, "count") && shot->count < 2, "count", "of a line must be 2 or more");
@@ -175,7 +175,7 @@ static enum ht_err check_shape(const struct ht_params *p, int group) {
 }
 
 /* The kinds that take the key, as "a" or "b". */
-static enum ht_err refuse_key(const struct ht_params *p, int group, const char *name) {
+static HT_ERR refuse_key(const struct ht_params *p, int group, const char *name) {
     char of[128] = "";
     for (const struct ht_source_kind *kind = ht_source_kinds; kind->word != NULL; kind++)
         if (kind->takes != NULL && strcmp(kind->takes, name) == 0)
@@ -185,7 +185,7 @@ static enum ht_err refuse_key(const struct ht_params *p, int group, const char *
                            ht_source_kinds[shot_of(p, group)->kind].word);
 }
 
-static enum ht_err check_numbers(const struct ht_params *p, int group) {
+static HT_ERR check_numbers(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = shot_of(p, group);
     const struct ht_source_type *type = &ht_source_types[shot->type];
     const struct ht_source_kind *kind = &ht_source_kinds[shot->kind];
@@ -210,7 +210,7 @@ static enum ht_err check_numbers(const struct ht_params *p, int group) {
     return HT_OK;
 }
 
-static enum ht_err check_signal(const struct ht_params *p, int group) {
+static HT_ERR check_signal(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = shot_of(p, group);
     const bool file = shot->signal == HT_SIGNAL_FILE;
     const char *word = HT_WORD(SIGNAL, shot->signal);
@@ -223,7 +223,7 @@ static enum ht_err check_signal(const struct ht_params *p, int group) {
     return HT_OK;
 }
 
-static enum ht_err check_shots(const struct ht_params *params) {
+static HT_ERR check_shots(const struct ht_params *params) {
     const char *keys[TYPES] = {NULL};
     int types = 0;
     for (; ht_source_types[types].word != NULL; types++) keys[types] = ht_source_types[types].keys;
@@ -249,8 +249,7 @@ int ht_params_receivers_find(const struct ht_params *params, const char *name) {
     return 0;
 }
 
-static enum ht_err refuse_receivers(const struct ht_params *params, const char *key,
-                                    const char *name) {
+static HT_ERR refuse_receivers(const struct ht_params *params, const char *key, const char *name) {
     HT_FREED_TEXT struct ht_text names = {0};
     char own[HT_GROUP_NAME];
     for (int n = 1; n <= params->receivers.count; n++)
@@ -261,8 +260,8 @@ static enum ht_err refuse_receivers(const struct ht_params *params, const char *
                            names.length > 0 ? names.data : "there are none");
 }
 
-static enum ht_err check_shot_receivers(const struct ht_params *params, const char *key,
-                                        const struct ht_names *names) {
+static HT_ERR check_shot_receivers(const struct ht_params *params, const char *key,
+                                   const struct ht_names *names) {
     for (int i = 0; i < names->count; i++) {
         const int number = ht_params_receivers_find(params, names->name[i]);
         if (number == 0) return refuse_receivers(params, key, names->name[i]);
@@ -273,8 +272,8 @@ static enum ht_err check_shot_receivers(const struct ht_params *params, const ch
     return HT_OK;
 }
 
-static enum ht_err check_shot_sources(const struct ht_params *params, const char *key,
-                                      const struct ht_value *sources) {
+static HT_ERR check_shot_sources(const struct ht_params *params, const char *key,
+                                 const struct ht_value *sources) {
     for (int i = 0; i < sources->count; i++) {
         const double number = sources->number[i];
         REFUSE(number != floor(number) || number > params->shots.count, params, key,
@@ -285,7 +284,7 @@ static enum ht_err check_shot_sources(const struct ht_params *params, const char
     return HT_OK;
 }
 
-static enum ht_err check_survey(const struct ht_params *params) {
+static HT_ERR check_survey(const struct ht_params *params) {
     const struct ht_survey_given *shot = params->survey.group;
     if (params->survey.count == 0) return HT_OK;
     REFUSE(params->shots.count == 0, params, "shots", "need sources, of which there are none");
@@ -319,8 +318,8 @@ bool ht_fields_stored(unsigned stored, int field) {
     return stored == 0 || (stored >> field & 1u);
 }
 
-enum ht_err ht_fields_find(const struct ht_params *params, const struct ht_equations *eq,
-                           unsigned stored, const char *key, const char *name, int *field) {
+HT_ERR ht_fields_find(const struct ht_params *params, const struct ht_equations *eq,
+                      unsigned stored, const char *key, const char *name, int *field) {
     HT_FREED_TEXT struct ht_text known = {0};
     *field = ht_equations_field(eq, name);
     if (*field >= 0 && ht_fields_stored(stored, *field)) return HT_OK;
@@ -430,8 +429,8 @@ static int chosen(const struct ht_params *p, int to) {
     return to < RECORDED ? now[to] : given;
 }
 
-static enum ht_err refuse_belonging(const struct ht_params *p, const struct belonging *row,
-                                    const char *key) {
+static HT_ERR refuse_belonging(const struct ht_params *p, const struct belonging *row,
+                               const char *key) {
     const char *const *words = chooser[row->to].words, *type = chooser[row->to].type;
     HT_FREED_TEXT struct ht_text of = {0};
     REFUSE(!words && type, p, key, "is for %s, of which there are none", type);
@@ -446,7 +445,7 @@ static enum ht_err refuse_belonging(const struct ht_params *p, const struct belo
 }
 
 /* Of time.step and time.cfl one. */
-static enum ht_err choose_length(struct ht_params *params) {
+static HT_ERR choose_length(struct ht_params *params) {
     bool left = false;
     if (!(params->time.step > 0) || !ht_params_is_set(params, "time.cfl")) return HT_OK;
     TRY(ht_params_replace(params, "time.step", "time.cfl", &left));
@@ -467,7 +466,7 @@ static int belongs(const struct belonging *row, const char *key) {
     return has_word(row->names, HT_KEY("%.*s", letters, name)) ? (int)(name - key) + letters : 0;
 }
 
-enum ht_err ht_params_leave_aside(struct ht_params *params) {
+HT_ERR ht_params_leave_aside(struct ht_params *params) {
     for (size_t r = 0; r < sizeof belonging / sizeof *belonging; r++) {
         const struct belonging *row = &belonging[r];
         if (row->types >> chosen(params, row->to) & 1) continue;
@@ -485,7 +484,7 @@ enum ht_err ht_params_leave_aside(struct ht_params *params) {
     return choose_length(params);
 }
 
-enum ht_err ht_params_check(const struct ht_params *params) {
+HT_ERR ht_params_check(const struct ht_params *params) {
     TRY(check_axes(params));
     for (int axis = 0; axis < params->grid.dims; axis++) {
         double lower = params->grid.lower[axis], upper = params->grid.upper[axis];

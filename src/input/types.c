@@ -23,20 +23,20 @@ static void *member(const void *base, const struct ht_option *option) {
     return (char *)base + option->offset;
 }
 
-static enum ht_err fail(const struct ht_setting *setting, const char *must, const char *rule) {
+static HT_ERR fail(const struct ht_setting *setting, const char *must, const char *rule) {
     FAIL(HT_ERR_INPUT, "%s = %s: %s%s (%s)", HT_SHOWN(setting->key), HT_SHOWN(setting->value), must,
          rule, HT_SHOWN_PLACE(setting->place));
 }
 
-static enum ht_err fail_type(const struct target *t) {
+static HT_ERR fail_type(const struct target *t) {
     return fail(t->setting, "must be ", ht_option_type_words(t->option));
 }
 
-static enum ht_err fail_range(const struct target *t, const char *must) {
+static HT_ERR fail_range(const struct target *t, const char *must) {
     return fail(t->setting, must, ht_option_range(t->option, (char[160]){0}));
 }
 
-static enum ht_err check_number(const struct target *t, double value) {
+static HT_ERR check_number(const struct target *t, double value) {
     const struct ht_option *option = t->option;
     if (!isfinite(value)) return fail(t->setting, "must be ", "finite");
     if (option->low > option->high || (value >= option->low && value <= option->high)) return HT_OK;
@@ -57,7 +57,7 @@ static bool all_of(const struct ht_setting *setting, enum ht_scalar_kind kind, i
 
 /* ---- values next to each other ---- */
 
-static enum ht_err put_text(const struct target *t, const char *text, void *to) {
+static HT_ERR put_text(const struct target *t, const char *text, void *to) {
     const char *choices = t->option->choices;
     if (choices && ht_text_find(choices, '|', text) < 0) {
         const char *instead = ht_params_gone(t->setting->key, text);
@@ -69,7 +69,7 @@ static enum ht_err put_text(const struct target *t, const char *text, void *to) 
     return HT_OK;
 }
 
-static enum ht_err put(const struct target *t, const struct ht_scalar *item, void *to) {
+static HT_ERR put(const struct target *t, const struct ht_scalar *item, void *to) {
     const struct type *type = type_of(t->option);
     if (type->kind == HT_SCALAR_STRING) return put_text(t, item->text, to);
     if (type->kind == HT_SCALAR_BOOL) {
@@ -88,7 +88,7 @@ static enum ht_err put(const struct target *t, const struct ht_scalar *item, voi
     return HT_OK;
 }
 
-static enum ht_err store_values(const struct target *t) {
+static HT_ERR store_values(const struct target *t) {
     const struct type *type = type_of(t->option);
     const struct ht_setting *setting = t->setting;
     /* The command line has no need of quotes: device.select=0. */
@@ -135,7 +135,7 @@ static void add_all(struct ht_text *out, const struct ht_option *option, const v
     if (list) ht_text_add(out, "]");
 }
 
-static enum ht_err store_names(const struct target *t) {
+static HT_ERR store_names(const struct target *t) {
     struct ht_names *to = t->at;
     if (!all_of(t->setting, HT_SCALAR_STRING, 0, INT_MAX)) return fail_type(t);
     *to = (struct ht_names){.count = t->setting->count};
@@ -145,7 +145,7 @@ static enum ht_err store_names(const struct target *t) {
     return HT_OK;
 }
 
-static enum ht_err store_value(const struct target *t) {
+static HT_ERR store_value(const struct target *t) {
     struct ht_value *to = t->at;
     const struct ht_setting *setting = t->setting;
     if (t->option->type != HT_OPT_VALUE && setting->kind == HT_SETTING_SCALAR &&
@@ -166,13 +166,13 @@ static enum ht_err store_value(const struct target *t) {
 }
 
 /* The members come one by one after it. */
-static enum ht_err store_map(const struct target *t) {
+static HT_ERR store_map(const struct target *t) {
     return t->setting->kind == HT_SETTING_GROUP ? HT_OK : fail_type(t);
 }
 
 /* A member of that name, made when it is not there. */
-static enum ht_err find_member(struct ht_pool *pool, struct ht_map *map, const char *name,
-                               char ***text) {
+static HT_ERR find_member(struct ht_pool *pool, struct ht_map *map, const char *name,
+                          char ***text) {
     int n = 0;
     while (n < map->count && strcmp(map->name[n], name) != 0) n++;
     if (n == map->count) {
@@ -189,8 +189,8 @@ static enum ht_err find_member(struct ht_pool *pool, struct ht_map *map, const c
     return HT_OK;
 }
 
-enum ht_err ht_option_store_member(struct ht_params *params, const struct ht_option *option,
-                                   const struct ht_setting *setting) {
+HT_ERR ht_option_store_member(struct ht_params *params, const struct ht_option *option,
+                              const struct ht_setting *setting) {
     const char *name = setting->key + strlen(option->key) + 1, *end = name;
     char **to;
     while (isalnum((unsigned char)*end) || (*end && strchr("_-", *end))) end++;
@@ -205,7 +205,7 @@ enum ht_err ht_option_store_member(struct ht_params *params, const struct ht_opt
 }
 
 /* The groups come one by one after it; ht_params_print writes them. */
-static enum ht_err store_groups(const struct target *t) {
+static HT_ERR store_groups(const struct target *t) {
     bool empty = t->setting->kind == HT_SETTING_ARRAY && t->setting->count == 0;
     return empty || t->setting->kind == HT_SETTING_NESTED ? HT_OK : fail_type(t);
 }
@@ -253,21 +253,20 @@ const char *ht_option_type_words(const struct ht_option *option) {
     return type_of(option)->words;
 }
 
-enum ht_err ht_option_store(struct ht_params *params, void *base, const struct ht_option *option,
-                            const struct ht_setting *setting) {
+HT_ERR ht_option_store(struct ht_params *params, void *base, const struct ht_option *option,
+                       const struct ht_setting *setting) {
     const struct target t = {params, option, setting, member(base, option)};
     const struct type *type = type_of(option);
     return type->most > 0 ? store_values(&t) : type->store(&t);
 }
 
 /* For the option at to->at, which is its own base then. */
-static enum ht_err visit_default(void *data, const struct ht_setting *setting) {
+static HT_ERR visit_default(void *data, const struct ht_setting *setting) {
     const struct target *to = data;
     return ht_option_store(to->params, (char *)to->at - to->option->offset, to->option, setting);
 }
 
-enum ht_err ht_option_set_default(struct ht_params *params, void *base,
-                                  const struct ht_option *option) {
+HT_ERR ht_option_set_default(struct ht_params *params, void *base, const struct ht_option *option) {
     struct target to = {.params = params, .option = option, .at = member(base, option)};
     const struct type *type = type_of(option);
     memset(to.at, 0, type->size * (size_t)ht_most(type->most, 1));

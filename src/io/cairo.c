@@ -287,7 +287,7 @@ static void draw_mark(const struct sheet *s, const struct ht_mark *mark, double 
 
 /* Receivers first, and what is in the slice last: none is covered by one that says less. Of a kind
  * one in each square, and of a line those that are three radii apart. */
-static enum ht_err draw_marks(const struct sheet *s) {
+static HT_ERR draw_marks(const struct sheet *s) {
     const struct ht_picture *p = s->picture;
     const double r = mark_size * s->letter;
     const int64_t columns = (int64_t)((double)s->size[0] / (2 * r)) + 1;
@@ -331,7 +331,7 @@ static void draw_layers(const struct sheet *s) {
     cairo_restore(s->cr);
 }
 
-static enum ht_err draw(const struct sheet *s) {
+static HT_ERR draw(const struct sheet *s) {
     cairo_surface_t *surface = cairo_get_target(s->cr);
     double left = (double)s->origin[0], top = (double)s->origin[1];
     int64_t stride = cairo_image_surface_get_stride(surface) / 4;
@@ -390,7 +390,7 @@ static cairo_t *make_paper(const int64_t size[2]) {
     return cr;
 }
 
-static enum ht_err check(cairo_t *cr, const char *path) {
+static HT_ERR check(cairo_t *cr, const char *path) {
     cairo_status_t status = cairo_status(cr);
     if (status == CAIRO_STATUS_SUCCESS) return HT_OK;
     FAIL(status == CAIRO_STATUS_NO_MEMORY ? HT_ERR_MEMORY : HT_ERR_INTERNAL, "cannot draw %s: %s",
@@ -404,7 +404,7 @@ static cairo_status_t write_some(void *data, const unsigned char *bytes, unsigne
     return CAIRO_STATUS_WRITE_ERROR;
 }
 
-enum ht_err ht_picture_write(const struct ht_picture *p, const char *path) {
+HT_ERR ht_picture_write(const struct ht_picture *p, const char *path) {
     const int64_t smallest[2] = {1, 1};
     struct sheet s = {.picture = p, .curve = p->height == 1, .range = p->range};
     if (p->values && !(s.range > 0)) s.range = ht_plot_largest(p);

@@ -13,7 +13,7 @@ static bool comes_later(const char *name, const char *than) {
     return later && a > 10 && strncmp(name, "fields_", 7) == 0 && strcmp(name + a - 3, ".h5") == 0;
 }
 
-static enum ht_err resolve(const char *path, char **out) {
+static HT_ERR resolve(const char *path, char **out) {
     struct stat info;
     char last[256] = "";
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) return ht_text_copy(path, out);
@@ -46,7 +46,7 @@ static void end_files(struct comparison *c) {
     }
 }
 
-static enum ht_err is_in_both(const char *name, void *context) {
+static HT_ERR is_in_both(const char *name, void *context) {
     const struct comparison *c = context;
     REQUIRE(ht_h5_has(c->file[1 - c->from], name), HT_ERR_DIFFERENT,
             "dataset %s is in %s but not in %s", name, c->path[c->from], c->path[1 - c->from]);
@@ -79,7 +79,7 @@ static void measure(int64_t count, const double *a, const double *b, struct ht_d
     out->values = count;
 }
 
-static enum ht_err compare_set(const char *name, void *context) {
+static HT_ERR compare_set(const char *name, void *context) {
     struct comparison *c = context;
     struct ht_difference one;
     HT_ENDED(ht_array_end) struct ht_array a = {.rank = 0}, b = {.rank = 0};
@@ -97,7 +97,7 @@ static enum ht_err compare_set(const char *name, void *context) {
     return HT_OK;
 }
 
-static enum ht_err compare_files(struct comparison *c, const char *a, const char *b) {
+static HT_ERR compare_files(struct comparison *c, const char *a, const char *b) {
     end_files(c);
     for (int i = 0; i < 2; i++) {
         TRY(resolve(i ? b : a, &c->path[i]));
@@ -108,8 +108,7 @@ static enum ht_err compare_files(struct comparison *c, const char *a, const char
 }
 
 /* Of shot number n; *more: either directory has it. */
-static enum ht_err compare_shot(struct comparison *c, int n, const char *a, const char *b,
-                                bool *more) {
+static HT_ERR compare_shot(struct comparison *c, int n, const char *a, const char *b, bool *more) {
     HT_PATH(one, a, HT_KEY(HT_SHOT_NAME "/traces.h5", n));
     HT_PATH(two, b, HT_KEY(HT_SHOT_NAME "/traces.h5", n));
     const bool in_a = ht_file_exists(one), in_b = ht_file_exists(two);
@@ -121,7 +120,7 @@ static enum ht_err compare_shot(struct comparison *c, int n, const char *a, cons
     return compare_files(c, one, two);
 }
 
-enum ht_err ht_compare(const char *a, const char *b, struct ht_difference *out) {
+HT_ERR ht_compare(const char *a, const char *b, struct ht_difference *out) {
     HT_ENDED(end_files) struct comparison c = {.worst = out};
     bool more = true;
     *out = (struct ht_difference){.values = 0};

@@ -9,16 +9,16 @@ static int sum_of(const struct ht_gradient_sums *sums, int coefficient) {
                             : HT_GRADIENT_INVERSE_DENSITY + coefficient - 1;
 }
 
-static enum ht_err take(struct ht_gradient_sums *sums, unsigned coefficients) {
+static HT_ERR take(struct ht_gradient_sums *sums, unsigned coefficients) {
     TRY(HT_TAKE(&sums->pool, sums->misfit, sums->shots));
     const int64_t nodes = ht_grid_own_total(sums->grid, HT_PRIMARY);
     HT_EACH_BIT(c, coefficients) TRY(HT_TAKE(&sums->pool, sums->sum[sum_of(sums, c)], nodes));
     return HT_TAKE(&sums->pool, sums->sum[HT_GRADIENT_ILLUMINATION], nodes);
 }
 
-enum ht_err ht_gradient_sums_create(const struct ht_grid *grid, const struct ht_equations *eq,
-                                    unsigned coefficients, int64_t shots, const char *mark,
-                                    struct ht_gradient_sums *out) {
+HT_ERR ht_gradient_sums_create(const struct ht_grid *grid, const struct ht_equations *eq,
+                               unsigned coefficients, int64_t shots, const char *mark,
+                               struct ht_gradient_sums *out) {
     *out = (struct ht_gradient_sums){.grid = grid, .shots = shots};
     static const char *const names[] = {
         [HT_GRADIENT_COMPLIANCE] = "m",           [HT_GRADIENT_ILLUMINATION] = "light",
@@ -51,8 +51,7 @@ struct planes {
     const struct ht_grid *grid;
     double *values;
 };
-static enum ht_err move_planes(void *context, bool load, int64_t first, int64_t last,
-                               double *values) {
+static HT_ERR move_planes(void *context, bool load, int64_t first, int64_t last, double *values) {
     const struct planes *planes = context;
     const int64_t plane = ht_grid_plane(planes->grid, HT_PRIMARY);
     double *own = planes->values + (first - ht_grid_own(planes->grid, HT_PRIMARY).first) * plane;
@@ -61,7 +60,7 @@ static enum ht_err move_planes(void *context, bool load, int64_t first, int64_t 
     return HT_OK;
 }
 
-static enum ht_err walk(void *context, struct ht_archive *archive) {
+static HT_ERR walk(void *context, struct ht_archive *archive) {
     struct ht_gradient_sums *sums = context;
     const struct ht_range own = ht_grid_own(sums->grid, HT_PRIMARY);
     ht_archive_text(archive, "mark", sums->mark);
@@ -85,7 +84,7 @@ static enum ht_err walk(void *context, struct ht_archive *archive) {
     return HT_OK;
 }
 
-enum ht_err ht_gradient_sums_save(struct ht_gradient_sums *sums, const char *path) {
+HT_ERR ht_gradient_sums_save(struct ht_gradient_sums *sums, const char *path) {
     HT_FREED char *older = NULL;
     TRY(ht_text_print(&older, "%s-1", path));
     TRY(ht_archive_save(sums->grid->slab.comm, path, older, walk, sums));
@@ -94,7 +93,7 @@ enum ht_err ht_gradient_sums_save(struct ht_gradient_sums *sums, const char *pat
 }
 
 /* Whether the file's sums are these. */
-static enum ht_err find_mark(const struct ht_gradient_sums *sums, const char *path, bool *same) {
+static HT_ERR find_mark(const struct ht_gradient_sums *sums, const char *path, bool *same) {
     HT_FREED char *mark = NULL;
     double shots = 0;
     *same = false;
@@ -106,7 +105,7 @@ static enum ht_err find_mark(const struct ht_gradient_sums *sums, const char *pa
     return HT_OK;
 }
 
-enum ht_err ht_gradient_sums_resume(struct ht_gradient_sums *sums, const char *path) {
+HT_ERR ht_gradient_sums_resume(struct ht_gradient_sums *sums, const char *path) {
     struct ht_comm *comm = sums->grid->slab.comm;
     bool same = false;
     enum ht_err err = ht_comm_rank(comm) == 0 ? find_mark(sums, path, &same) : HT_OK;
@@ -142,9 +141,9 @@ static int find_axes(const struct ht_params *params, const struct ht_medium_want
 }
 
 /* Values with x1 fastest, in the file's order. */
-static enum ht_err write_samples(struct ht_h5 *file, const struct ht_params *params,
-                                 const struct ht_medium_wanted *wanted, const char *name,
-                                 const double *values) {
+static HT_ERR write_samples(struct ht_h5 *file, const struct ht_params *params,
+                            const struct ht_medium_wanted *wanted, const char *name,
+                            const double *values) {
     int axis[3];
     const int rank = find_axes(params, wanted, axis);
     int64_t extent[3];
@@ -154,8 +153,8 @@ static enum ht_err write_samples(struct ht_h5 *file, const struct ht_params *par
     return ht_h5_write(file, name, rank, extent, out, false);
 }
 
-static enum ht_err write_lattice(struct ht_h5 *file, const struct ht_params *params,
-                                 const struct ht_medium_wanted *wanted) {
+static HT_ERR write_lattice(struct ht_h5 *file, const struct ht_params *params,
+                            const struct ht_medium_wanted *wanted) {
     HT_FREED_TEXT struct ht_text text = {0};
     double origin[3], spacing[3];
     int axis[3];
@@ -183,7 +182,7 @@ struct result {
     char name[HT_GRADIENT_SUMS][32];
 };
 
-static enum ht_err lay_out(struct result *r, struct ht_h5 *file) {
+static HT_ERR lay_out(struct result *r, struct ht_h5 *file) {
     const struct ht_medium_gradient *g = r->gradient;
     double cells[3];
     for (int k = 0; k < 3; k++) cells[k] = (double)r->box.cells[k];
@@ -202,7 +201,7 @@ static enum ht_err lay_out(struct result *r, struct ht_h5 *file) {
     return HT_OK;
 }
 
-static enum ht_err add_nodes(struct result *r, struct ht_pool *pool) {
+static HT_ERR add_nodes(struct result *r, struct ht_pool *pool) {
     const int64_t own = ht_grid_own_total(r->sums->grid, HT_PRIMARY);
     for (int s = 0; s < HT_GRADIENT_SUMS; s++) {
         if (r->sums->sum[s] == NULL) continue;
@@ -217,8 +216,8 @@ static enum ht_err add_nodes(struct result *r, struct ht_pool *pool) {
     return HT_OK;
 }
 
-enum ht_err ht_gradient_write(struct ht_gradient_sums *sums, const struct ht_params *params,
-                              struct ht_medium_gradient *gradient, bool nodes, const char *path) {
+HT_ERR ht_gradient_write(struct ht_gradient_sums *sums, const struct ht_params *params,
+                         struct ht_medium_gradient *gradient, bool nodes, const char *path) {
     struct ht_comm *comm = sums->grid->slab.comm;
     struct result r = {.params = params,
                        .sums = sums,

@@ -53,7 +53,7 @@ struct ht_facts ht_facts_open(void) {
     return facts;
 }
 
-enum ht_err ht_facts_print(struct ht_facts *facts, bool as_json) {
+HT_ERR ht_facts_print(struct ht_facts *facts, bool as_json) {
     ht_fact(facts, HT_CLOSE('}'));
     enum ht_err err = ht_args_print(as_json ? &facts->json.text : &facts->text);
     ht_facts_free(facts);

@@ -5,8 +5,8 @@
 
 /* ---- what is kept ---- */
 
-static enum ht_err find_what(const struct ht_plan *plan, const struct ht_map_given *given, int n,
-                             struct ht_field_map *out) {
+static HT_ERR find_what(const struct ht_plan *plan, const struct ht_map_given *given, int n,
+                        struct ht_field_map *out) {
 #define LISTED(constant, word) " " word
     const char *words = &(HT_EACH_MAP(LISTED))[1];
     out->shape.waves = given->frequencies.count;
@@ -24,8 +24,8 @@ static enum ht_err find_what(const struct ht_plan *plan, const struct ht_map_giv
     return HT_OK;
 }
 
-static enum ht_err find_box(const struct ht_plan *plan, const struct ht_map_given *given, int n,
-                            struct ht_field_map *out) {
+static HT_ERR find_box(const struct ht_plan *plan, const struct ht_map_given *given, int n,
+                       struct ht_field_map *out) {
     const struct ht_grid inner = ht_grid_inner(&plan->grid), *grid = &inner;
     const char *key[] = {HT_KEY("output.maps.%d.from", n + 1), HT_KEY("output.maps.%d.to", n + 1)};
     const bool set[] = {ht_params_is_set(plan->params, key[0]),
@@ -119,8 +119,8 @@ static int64_t steps_apart(const struct ht_field_map *map, double per_period, bo
 }
 
 /* Extremes lie between samples; means need their squares without aliases. */
-static enum ht_err find_steps(const struct ht_plan *plan, const struct ht_variant *variant, int n,
-                              struct ht_field_map *out) {
+static HT_ERR find_steps(const struct ht_plan *plan, const struct ht_variant *variant, int n,
+                         struct ht_field_map *out) {
     const struct ht_map_given *given =
         (const struct ht_map_given *)plan->params->output.maps.group + n;
     const double dt = plan->problem.dt, end = plan->params->time.end;
@@ -174,8 +174,8 @@ static double bytes_moved(const struct ht_plan *plan, const struct ht_field_map 
     return bytes;
 }
 
-enum ht_err ht_map_find(const struct ht_plan *plan, const struct ht_variant *variant, bool fp64,
-                        int n, struct ht_field_map *out) {
+HT_ERR ht_map_find(const struct ht_plan *plan, const struct ht_variant *variant, bool fp64, int n,
+                   struct ht_field_map *out) {
     const struct ht_params *params = plan->params;
     const struct ht_map_given *given = (const struct ht_map_given *)params->output.maps.group + n;
     *out = (struct ht_field_map){.shape = {.fp64 = fp64}};
@@ -193,8 +193,8 @@ enum ht_err ht_map_find(const struct ht_plan *plan, const struct ht_variant *var
     return HT_OK;
 }
 
-enum ht_err ht_maps_compile(const struct ht_plan *plan, const struct ht_tuning *tuning,
-                            struct ht_kernels *kernels) {
+HT_ERR ht_maps_compile(const struct ht_plan *plan, const struct ht_tuning *tuning,
+                       struct ht_kernels *kernels) {
     struct ht_field_map map;
     for (int n = 0; n < plan->params->output.maps.count; n++)
         if (ht_map_find(plan, tuning->variant, tuning->fp64, n, &map) == HT_OK &&
@@ -228,7 +228,7 @@ struct sums {
 };
 
 /* Sums become means and waves, all in units of the field. */
-static enum ht_err finish(void *data, int64_t begin, int64_t end) {
+static HT_ERR finish(void *data, int64_t begin, int64_t end) {
     const struct sums *s = data;
     const int64_t nodes = s->map->shape.nodes;
     double *slot = s->slots;
@@ -247,9 +247,9 @@ static enum ht_err finish(void *data, int64_t begin, int64_t end) {
     return HT_OK;
 }
 
-static enum ht_err write_attributes(const struct ht_plan *plan, const struct ht_field_map *map,
-                                    const struct ht_grid *box, int64_t samples, double time,
-                                    struct ht_h5 *file) {
+static HT_ERR write_attributes(const struct ht_plan *plan, const struct ht_field_map *map,
+                               const struct ht_grid *box, int64_t samples, double time,
+                               struct ht_h5 *file) {
     const double dt = plan->problem.dt, apart = dt * (double)map->every;
     const double number[] = {time, (double)samples, apart, dt * (double)map->first - map->early,
                              apart * (double)samples};
@@ -283,8 +283,8 @@ enum { SETS = HT_MAP_KINDS + 2 * HT_MAP_WAVES };
 
 /* A slice of a dataset, in three dimensions normal to the axis along which the box is one node, or
  * that of output.picture. */
-static enum ht_err draw(const struct ht_plan *plan, const struct ht_field_map *map,
-                        const struct ht_grid *box, struct ht_h5 *file, const char *set) {
+static HT_ERR draw(const struct ht_plan *plan, const struct ht_field_map *map,
+                   const struct ht_grid *box, struct ht_h5 *file, const char *set) {
     const struct ht_params *params = plan->params;
     const struct ht_field *field = &plan->eq.field[map->field];
     const bool phase = strncmp(set, "phase", 5) == 0, time = strcmp(set, "time") == 0;
@@ -308,9 +308,9 @@ static enum ht_err draw(const struct ht_plan *plan, const struct ht_field_map *m
 }
 
 /* What computes does not depend on pictures. */
-static enum ht_err draw_all(const struct ht_plan *plan, const struct ht_field_map *map,
-                            const struct ht_grid *box, const char *path, int count,
-                            const struct ht_h5_values *set) {
+static HT_ERR draw_all(const struct ht_plan *plan, const struct ht_field_map *map,
+                       const struct ht_grid *box, const char *path, int count,
+                       const struct ht_h5_values *set) {
     struct ht_h5 *file;
     if (!ht_output_draws(plan->params)) return HT_OK;
     TRY(ht_h5_open(path, &file));
@@ -322,8 +322,8 @@ static enum ht_err draw_all(const struct ht_plan *plan, const struct ht_field_ma
 }
 
 /* maximum, .., amplitude_1, phase_1, .. */
-enum ht_err ht_map_write(const struct ht_plan *plan, const struct ht_field_map *map,
-                         int64_t samples, double time, double *slots) {
+HT_ERR ht_map_write(const struct ht_plan *plan, const struct ht_field_map *map, int64_t samples,
+                    double time, double *slots) {
     enum { LEAST_NODES = 1 << 16 };
     const struct ht_params *params = plan->params;
     struct ht_comm *comm = plan->grid.slab.comm;

@@ -2,7 +2,7 @@
 
 enum { LONGEST = 24 }; /* bytes of a unit's name */
 
-enum ht_err ht_units_check(const struct ht_params *params, const struct ht_equations *eq) {
+HT_ERR ht_units_check(const struct ht_params *params, const struct ht_equations *eq) {
     const struct ht_map *units = &params->output.units;
     HT_FREED_TEXT struct ht_text list = {0};
     char name[32];
@@ -36,7 +36,7 @@ int ht_down_axis(const struct ht_params *params) {
     return -1;
 }
 
-enum ht_err ht_units_write(const struct ht_params *params, struct ht_h5 *file) {
+HT_ERR ht_units_write(const struct ht_params *params, struct ht_h5 *file) {
     const struct ht_map *units = &params->output.units;
     const int down = ht_down_axis(params);
     if (down >= 0) TRY(ht_h5_set_text(file, "down", HT_KEY("x%d", down + 1)));
@@ -52,8 +52,8 @@ int ht_places_of(const struct ht_shot *shot) {
     return shot->type->flat ? 0 : shot->points;
 }
 
-enum ht_err ht_places_make(const struct ht_shots *shots, const struct ht_receivers *receivers,
-                           struct ht_places *out) {
+HT_ERR ht_places_make(const struct ht_shots *shots, const struct ht_receivers *receivers,
+                      struct ht_places *out) {
     *out = (struct ht_places){.shots = shots};
     for (int i = 0; shots && i < shots->count; i++) out->sources += ht_places_of(&shots->shot[i]);
     out->count = out->sources;

@@ -100,7 +100,7 @@ static void free_listing(struct listing *list) {
     free(list->entry);
 }
 
-static enum ht_err list_entry(struct listing *list, const char *name) {
+static HT_ERR list_entry(struct listing *list, const char *name) {
     const char *end = name + strlen(name);
     const bool moving = fits(name, end, "run-###" MOVING);
     if (moving || fits(name, end, "run-###")) {
@@ -121,7 +121,7 @@ static enum ht_err list_entry(struct listing *list, const char *name) {
 }
 
 /* A missing directory is an empty one. */
-static enum ht_err list_outputs(const char *directory, struct listing *list) {
+static HT_ERR list_outputs(const char *directory, struct listing *list) {
     enum ht_err err = HT_OK;
     DIR *stream = opendir(directory);
     if (!stream && errno == ENOENT) return HT_OK;
@@ -140,7 +140,7 @@ static bool same_file(const char *a, const char *b) {
 }
 
 /* The run reads its own resolved input, unchanged. */
-static enum ht_err check_input(const struct ht_params *params, const char *path) {
+static HT_ERR check_input(const struct ht_params *params, const char *path) {
     HT_FREED_TEXT struct ht_text text = {0};
     HT_FREED char *data = NULL;
     size_t size = 0;
@@ -154,8 +154,8 @@ static enum ht_err check_input(const struct ht_params *params, const char *path)
 }
 
 /* An output of an earlier run that this run reads. */
-static enum ht_err keep(const struct ht_params *params, struct listing *list, struct entry *entry,
-                        const char *key, const char *path) {
+static HT_ERR keep(const struct ht_params *params, struct listing *list, struct entry *entry,
+                   const char *key, const char *path) {
     entry->read = true;
     if (!key && entry->kind == INPUT) return check_input(params, path);
     const int number = entry->kind == SNAPSHOT ? number_of(entry->name, "fields_") : INT_MAX;
@@ -171,7 +171,7 @@ static enum ht_err keep(const struct ht_params *params, struct listing *list, st
 
 /* An input that is younger than all other outputs was changed after their run:
  * it would be stored as that run's input. */
-static enum ht_err check_age(const struct ht_params *params, const struct listing *list) {
+static HT_ERR check_age(const struct ht_params *params, const struct listing *list) {
     int64_t input = 0, other = 0;
     HT_EACH(const struct entry, entry, list->entry, list->count) {
         struct stat file;
@@ -188,7 +188,7 @@ static enum ht_err check_age(const struct ht_params *params, const struct listin
                            HT_INPUT_NAME);
 }
 
-static enum ht_err make_listing(const struct ht_params *params, struct listing *list) {
+static HT_ERR make_listing(const struct ht_params *params, struct listing *list) {
     TRY(ht_params_blame(params, "output.directory", list_outputs(params->output.directory, list)));
     const char *key, *path;
     for (int i = 0; i < list->count; i++) {
@@ -201,7 +201,7 @@ static enum ht_err make_listing(const struct ht_params *params, struct listing *
 
 /* ---- changes ---- */
 
-static enum ht_err refuse_busy(const struct ht_params *params, const char *holder) {
+static HT_ERR refuse_busy(const struct ht_params *params, const char *holder) {
     return ht_params_error(
         params, "output.directory",
         "%s is writing to it: choose another directory, or wait until it has ended", holder);
@@ -240,7 +240,7 @@ static bool move_file(const char *from, const char *to) {
 
 /* The input is copied: later changes must not affect the stored one. Any other file that stays gets
  * a second name where the file system allows it. */
-static enum ht_err move_entry(const struct entry *entry, const char *directory, const char *old) {
+static HT_ERR move_entry(const struct entry *entry, const char *directory, const char *old) {
     HT_PATH(from, directory, entry->name);
     HT_PATH(to, old, entry->name);
     if (entry->read && entry->kind == INPUT) {
@@ -272,8 +272,8 @@ static void move_back(const char *directory, const struct listing *list, const c
     (void)rmdir(old);
 }
 
-static enum ht_err move_all(const char *directory, const struct listing *list, const char *moving,
-                            const char *old) {
+static HT_ERR move_all(const char *directory, const struct listing *list, const char *moving,
+                       const char *old) {
     enum ht_err err = HT_OK;
     int count = 0, done = 0;
     for (; done < list->count; done++) {
@@ -292,7 +292,7 @@ static enum ht_err move_all(const char *directory, const struct listing *list, c
 }
 
 /* To the folder of a killed run that has not got all files, or a new one. */
-static enum ht_err move_outputs(const char *directory, const struct listing *list) {
+static HT_ERR move_outputs(const char *directory, const struct listing *list) {
     bool any = list->moving;
     for (int i = 0; i < list->count; i++)
         any = any || (!list->entry[i].unfinished && !list->entry[i].read);
@@ -310,7 +310,7 @@ static enum ht_err move_outputs(const char *directory, const struct listing *lis
     return HT_OK;
 }
 
-static enum ht_err take_listed(struct ht_output *output, struct listing *list, bool resumes) {
+static HT_ERR take_listed(struct ht_output *output, struct listing *list, bool resumes) {
     const struct ht_params *params = output->params;
     const char *directory = params->output.directory;
     TRY(resumes ? list_outputs(directory, list) : make_listing(params, list));
@@ -332,7 +332,7 @@ static enum ht_err take_listed(struct ht_output *output, struct listing *list, b
     return ht_file_write_in(params->output.directory, HT_INPUT_NAME, text.data, text.length);
 }
 
-enum ht_err ht_output_idle(const struct ht_params *params) {
+HT_ERR ht_output_idle(const struct ht_params *params) {
     char holder[HT_LOCK_HOLDER];
     HT_PATH(path, params->output.directory, LOCK_NAME);
     TRY(ht_params_blame(params, "output.directory",
@@ -340,7 +340,7 @@ enum ht_err ht_output_idle(const struct ht_params *params) {
     return ht_lock_is_busy(path, holder) ? refuse_busy(params, holder) : HT_OK;
 }
 
-static enum ht_err take_directory(struct ht_output *output, bool resumes) {
+static HT_ERR take_directory(struct ht_output *output, bool resumes) {
     HT_ENDED(free_listing) struct listing list = {0};
     const struct ht_params *params = output->params;
     HT_PATH(path, params->output.directory, LOCK_NAME);
@@ -352,7 +352,7 @@ static enum ht_err take_directory(struct ht_output *output, bool resumes) {
     return take_listed(output, &list, resumes);
 }
 
-static enum ht_err check(struct ht_output *output) {
+static HT_ERR check(struct ht_output *output) {
     const struct ht_equations *eq = output->medium->eq;
     const struct ht_names *names = &output->params->output.fields;
     bool taken[HT_MAX_FIELDS] = {false};
@@ -370,8 +370,8 @@ static enum ht_err check(struct ht_output *output) {
     return ht_pictures_check(output);
 }
 
-enum ht_err ht_output_check(const struct ht_params *params, const struct ht_medium *medium,
-                            unsigned stored) {
+HT_ERR ht_output_check(const struct ht_params *params, const struct ht_medium *medium,
+                       unsigned stored) {
     struct ht_output output = {.params = params, .medium = medium, .stored = stored};
     HT_ENDED(free_listing) struct listing list = {0};
     TRY(check(&output));
@@ -380,8 +380,8 @@ enum ht_err ht_output_check(const struct ht_params *params, const struct ht_medi
     return make_listing(params, &list);
 }
 
-enum ht_err ht_output_create(const struct ht_params *params, const struct ht_medium *medium,
-                             unsigned stored, struct ht_output **out) {
+HT_ERR ht_output_create(const struct ht_params *params, const struct ht_medium *medium,
+                        unsigned stored, struct ht_output **out) {
     struct ht_output *output = NULL;
     enum ht_err err = HT_ALLOC(output, 1);
     if (!err) {
@@ -419,15 +419,15 @@ void ht_output_destroy(struct ht_output *output) {
 
 /* ---- surveys: a folder of each shot, which is that of a run, in the directory ---- */
 
-enum ht_err ht_output_survey(const struct ht_params *params, bool goes_on, struct ht_lock *lock) {
+HT_ERR ht_output_survey(const struct ht_params *params, bool goes_on, struct ht_lock *lock) {
     struct ht_output output = {.params = params, .lock.fd = -1};
     const enum ht_err err = take_directory(&output, goes_on);
     *lock = output.lock;
     return err;
 }
 
-enum ht_err ht_output_create_traces(const struct ht_params *params, const struct ht_medium *medium,
-                                    const char *path, double mark, struct ht_output **out) {
+HT_ERR ht_output_create_traces(const struct ht_params *params, const struct ht_medium *medium,
+                               const char *path, double mark, struct ht_output **out) {
     TRY(HT_ALLOC(*out, 1));
     **out = (struct ht_output){.params = params,
                                .medium = medium,
@@ -446,8 +446,8 @@ void ht_output_stagger(struct ht_output *output, const struct ht_pair *pair, dou
     output->dt = dt;
 }
 
-static enum ht_err write_attributes(const struct ht_output *output, double time, int64_t step,
-                                    struct ht_h5 *file) {
+static HT_ERR write_attributes(const struct ht_output *output, double time, int64_t step,
+                               struct ht_h5 *file) {
     const struct ht_grid *grid = &output->grid;
     double order = grid->order, at = (double)step, cells[3], offset[3];
     for (int k = 0; k < grid->dims; k++) cells[k] = (double)grid->cells[k];
@@ -472,8 +472,8 @@ static enum ht_err write_attributes(const struct ht_output *output, double time,
 
 enum { NAME = 64, SETS = 2 * HT_MAX_FIELDS, MOST_SETS = 64 };
 
-enum ht_err ht_planes_describe(const struct ht_params *params, const struct ht_grid *grid,
-                               struct ht_h5 *file) {
+HT_ERR ht_planes_describe(const struct ht_params *params, const struct ht_grid *grid,
+                          struct ht_h5 *file) {
     TRY(ht_h5_set_text(file, "system", params->system));
     TRY(ht_h5_set_number(file, "lower", grid->dims, grid->lower));
     TRY(ht_h5_set_number(file, "spacing", grid->dims, grid->h));
@@ -494,8 +494,8 @@ struct ht_h5_values ht_planes_set(const struct ht_grid *grid, const char *name, 
 
 /* All ranks get the file's temporary name and the places of its datasets, and write their own
  * planes. The bytes are those of a single rank. shared: on rank 0. */
-static enum ht_err write_values(const struct ht_grid *grid, const char *shared, const char *path,
-                                int count, struct ht_h5_values *set) {
+static HT_ERR write_values(const struct ht_grid *grid, const char *shared, const char *path,
+                           int count, struct ht_h5_values *set) {
     struct ht_comm *comm = grid->slab.comm;
     const struct ht_range all = {0, ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1)};
     const struct ht_range own = grid->dims < 3 ? all : ht_grid_own(grid, HT_PRIMARY);
@@ -514,8 +514,8 @@ static enum ht_err write_values(const struct ht_grid *grid, const char *shared, 
     return ht_comm_agree(comm, err);
 }
 
-enum ht_err ht_planes_end(const struct ht_grid *grid, enum ht_err err, struct ht_h5 *file,
-                          const char *path, int count, struct ht_h5_values *set) {
+HT_ERR ht_planes_end(const struct ht_grid *grid, enum ht_err err, struct ht_h5 *file,
+                     const char *path, int count, struct ht_h5_values *set) {
     struct ht_comm *comm = grid->slab.comm;
     const char *shared = NULL;
     for (int i = 0; !err && file && i < count; i++) { /* whole: [coefficient] n3 n2 n1 */
@@ -536,9 +536,8 @@ enum ht_err ht_planes_end(const struct ht_grid *grid, enum ht_err err, struct ht
 }
 
 /* Datasets: the fields, then their coefficients, if these are not NULL. */
-static enum ht_err write_snapshot(const struct ht_output *output, double time, int64_t step,
-                                  const double *const *nodal, const double *coefs,
-                                  const char *path) {
+static HT_ERR write_snapshot(const struct ht_output *output, double time, int64_t step,
+                             const double *const *nodal, const double *coefs, const char *path) {
     struct ht_h5 *file = NULL;
     struct ht_h5_values set[SETS] = {{0}};
     char name[SETS][NAME];
@@ -626,7 +625,7 @@ static void add_snapshot(const struct ht_output *output, int index, struct ht_te
     if (several) ht_text_add(text, "   </Grid>\n");
 }
 
-static enum ht_err write_xdmf(const struct ht_output *output) {
+static HT_ERR write_xdmf(const struct ht_output *output) {
     HT_FREED_TEXT struct ht_text text = {0};
     ht_text_add(&text,
                 "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
@@ -639,8 +638,8 @@ static enum ht_err write_xdmf(const struct ht_output *output) {
     return ht_file_write(output->xdmf_path, text.data, text.length);
 }
 
-enum ht_err ht_output_snapshot(struct ht_output *output, double time, int64_t step,
-                               const double *const *nodal, const double *coefs) {
+HT_ERR ht_output_snapshot(struct ht_output *output, double time, int64_t step,
+                          const double *const *nodal, const double *coefs) {
     const double *stored = output->params->output.coefficients ? coefs : NULL;
     const char *name = HT_KEY(HT_SNAPSHOT_NAME, (int)(output->first + output->count));
     HT_FREED char *path = NULL;
@@ -655,7 +654,7 @@ enum ht_err ht_output_snapshot(struct ht_output *output, double time, int64_t st
 
 /* ---- checkpoints ---- */
 
-enum ht_err ht_output_checkpoint(struct ht_output *output, ht_archive_walk *walk, void *context) {
+HT_ERR ht_output_checkpoint(struct ht_output *output, ht_archive_walk *walk, void *context) {
     const char *directory = output->params->output.directory;
     HT_PATH(path, directory, HT_CHECKPOINT_NAME);
     HT_PATH(older, directory, HT_CHECKPOINT_OLDER);
@@ -663,7 +662,7 @@ enum ht_err ht_output_checkpoint(struct ht_output *output, ht_archive_walk *walk
 }
 
 /* Snapshots and pictures of steps after a checkpoint: the run writes them again. */
-static enum ht_err remove_later(const struct ht_output *output) {
+static HT_ERR remove_later(const struct ht_output *output) {
     const char *directory = output->params->output.directory;
     const int64_t next[OUTPUTS] = {[SNAPSHOT] = output->first + output->count,
                                    [PICTURE] = output->drawn,
@@ -681,7 +680,7 @@ static enum ht_err remove_later(const struct ht_output *output) {
     return output->count > 0 ? write_xdmf(output) : HT_OK;
 }
 
-enum ht_err ht_output_archive(struct ht_output *output, struct ht_archive *archive) {
+HT_ERR ht_output_archive(struct ht_output *output, struct ht_archive *archive) {
     int64_t bytes = output->series != NULL ? ftell(output->series) : 0;
     ht_archive_integer(archive, "snapshots", &output->count);
     ht_archive_integer(archive, "first_snapshot", &output->first);
@@ -703,7 +702,7 @@ enum ht_err ht_output_archive(struct ht_output *output, struct ht_archive *archi
     return HT_OK;
 }
 
-enum ht_err ht_output_summary(struct ht_output *output, const char *json) {
+HT_ERR ht_output_summary(struct ht_output *output, const char *json) {
     return HT_BY_FIRST(output->comm, ht_file_write_in(output->params->output.directory,
                                                       HT_SUMMARY_NAME, json, strlen(json)));
 }
@@ -718,8 +717,8 @@ void ht_output_report(const struct ht_output *output, struct ht_facts *f) {
     ht_fact(f, HT_TEXT("picture", output->last_picture), HT_TEXT("xdmf", xdmf));
 }
 
-enum ht_err ht_output_series(struct ht_output *output, double time, double energy,
-                             const double *largest) {
+HT_ERR ht_output_series(struct ht_output *output, double time, double energy,
+                        const double *largest) {
     if (!output->params->output.series) return HT_OK;
     HT_PATH(path, output->params->output.directory, HT_SERIES_NAME);
     const struct ht_equations *eq = output->medium->eq;

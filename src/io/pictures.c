@@ -57,8 +57,8 @@ static void slice_values(const struct ht_slice *slice, const double *nodal, doub
 }
 
 /* out[height][width] of a parameter of the medium. */
-static enum ht_err slice_parameter(const struct ht_slice *slice, const struct ht_medium *medium,
-                                   const char *name, double *out) {
+static HT_ERR slice_parameter(const struct ht_slice *slice, const struct ht_medium *medium,
+                              const char *name, double *out) {
     int64_t at[3];
     double x[3];
     for (int64_t i = 0; i < slice->height * slice->width; i++) {
@@ -157,7 +157,7 @@ double ht_output_drawn_every(const struct ht_params *params) {
     return ht_value_or(&params->output.picture.every, many ? params->time.end / 9 : 0);
 }
 
-static enum ht_err find_field(const struct ht_output *output, int index, int *field) {
+static HT_ERR find_field(const struct ht_output *output, int index, int *field) {
     const struct ht_params *params = output->params;
     const struct ht_equations *eq = output->medium->eq;
     const bool list = params->output.picture.slices.count > 0;
@@ -169,7 +169,7 @@ static enum ht_err find_field(const struct ht_output *output, int index, int *fi
                           *given.field ? given.field : eq->field[0].name, field);
 }
 
-enum ht_err ht_pictures_check(const struct ht_output *output) {
+HT_ERR ht_pictures_check(const struct ht_output *output) {
     const struct ht_params *params = output->params;
     const struct ht_medium *medium = output->medium;
     const char *name = background_of(params);
@@ -196,7 +196,7 @@ enum ht_err ht_pictures_check(const struct ht_output *output) {
     return HT_OK;
 }
 
-enum ht_err ht_pictures_create(struct ht_output *output) {
+HT_ERR ht_pictures_create(struct ht_output *output) {
     const struct ht_params *params = output->params;
     struct ht_slice_given given;
     while (ht_params_slice(params, output->slices, &given)) output->slices++;
@@ -225,7 +225,7 @@ void ht_pictures_destroy(struct ht_output *output) {
 }
 
 /* Once. */
-static enum ht_err mark_views(struct ht_output *output, const struct ht_places *places) {
+static HT_ERR mark_views(struct ht_output *output, const struct ht_places *places) {
     const int shots = places->shots ? places->shots->count : 0;
     for (int n = 0; n < output->slices; n++) {
         const struct ht_slice *slice = &output->view[n].slice;
@@ -242,8 +242,8 @@ static enum ht_err mark_views(struct ht_output *output, const struct ht_places *
     return HT_OK;
 }
 
-enum ht_err ht_output_mark(struct ht_output *output, const struct ht_shots *shots,
-                           const struct ht_receivers *receivers) {
+HT_ERR ht_output_mark(struct ht_output *output, const struct ht_shots *shots,
+                      const struct ht_receivers *receivers) {
     if (!output->params->output.picture.marks || ht_comm_rank(output->comm) != 0) return HT_OK;
     HT_ENDED(ht_places_free) struct ht_places places = {.shots = NULL};
     TRY(ht_places_make(shots, receivers, &places));
@@ -266,8 +266,8 @@ static void add_place(const struct ht_params *params, const struct ht_medium *me
     add_unit(params, "length", text);
 }
 
-static enum ht_err draw_picture(struct ht_picture *picture, const struct ht_text *title,
-                                const struct ht_text *subtitle, const char *path) {
+static HT_ERR draw_picture(struct ht_picture *picture, const struct ht_text *title,
+                           const struct ht_text *subtitle, const char *path) {
     TRY(ht_text_status(title));
     TRY(ht_text_status(subtitle));
     picture->title = title->data;
@@ -275,8 +275,8 @@ static enum ht_err draw_picture(struct ht_picture *picture, const struct ht_text
     return ht_picture_write(picture, path);
 }
 
-static enum ht_err write_picture(const struct ht_output *p, struct ht_picture_view *view,
-                                 double time, const double *values, const char *path) {
+static HT_ERR write_picture(const struct ht_output *p, struct ht_picture_view *view, double time,
+                            const double *values, const char *path) {
     HT_FREED_TEXT struct ht_text title = {0}, subtitle = {0};
     struct ht_picture picture = view->picture;
     picture.values = values;
@@ -306,9 +306,8 @@ static enum ht_err write_picture(const struct ht_output *p, struct ht_picture_vi
 }
 
 /* *drawn: rank 0 says whether it was. */
-static enum ht_err take_picture(const struct ht_output *p, struct ht_picture_view *view,
-                                double time, const double *const *nodal, const char *path,
-                                bool *drawn) {
+static HT_ERR take_picture(const struct ht_output *p, struct ht_picture_view *view, double time,
+                           const double *const *nodal, const char *path, bool *drawn) {
     const struct ht_slice *slice = &view->slice;
     HT_FREED double *values = NULL;
     if (ht_comm_rank(p->comm) == 0) TRY(HT_ALLOC(values, slice->width * slice->height));
@@ -336,7 +335,7 @@ static enum ht_err take_picture(const struct ht_output *p, struct ht_picture_vie
     return HT_OK;
 }
 
-enum ht_err ht_output_picture(struct ht_output *output, double time, const double *const *nodal) {
+HT_ERR ht_output_picture(struct ht_output *output, double time, const double *const *nodal) {
     if (!ht_output_draws(output->params)) return HT_OK;
     HT_EACH(struct ht_picture_view, view, output->view, output->slices) {
         const char *name = *view->name ? HT_KEY(HT_SLICE_PICTURE, view->name, (int)output->drawn)
@@ -387,7 +386,7 @@ static bool find_name(const struct ht_medium *medium, int row, char name[32]) {
 }
 
 /* By planes along the last axis. */
-static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file, const char *name) {
+static HT_ERR write_parameter(const struct model *m, struct ht_h5 *file, const char *name) {
     const struct ht_grid *grid = &m->output.grid;
     const int dims = grid->dims, last = dims - 1;
     struct ht_slice plane = {
@@ -405,7 +404,7 @@ static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file, co
     return HT_OK;
 }
 
-static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
+static HT_ERR fill_file(const struct model *m, struct ht_h5 *file) {
     const struct ht_grid *grid = &m->output.grid;
     char name[32];
     TRY(ht_planes_describe(m->output.params, grid, file));
@@ -417,8 +416,7 @@ static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
                               at->x + at->sources);
 }
 
-static enum ht_err draw(const struct model *m, const char *parameter,
-                        struct ht_picture_view *view) {
+static HT_ERR draw(const struct model *m, const char *parameter, struct ht_picture_view *view) {
     const struct ht_slice *slice = &view->slice;
     struct ht_picture *picture = &view->picture;
     const int64_t sources = m->places.sources, receivers = m->places.count - sources;
@@ -443,9 +441,9 @@ static enum ht_err draw(const struct model *m, const char *parameter,
     return draw_picture(picture, &title, &subtitle, path);
 }
 
-enum ht_err ht_output_model(const struct ht_params *params, const struct ht_medium *medium,
-                            const struct ht_shots *shots, const struct ht_receivers *receivers,
-                            const char *directory) {
+HT_ERR ht_output_model(const struct ht_params *params, const struct ht_medium *medium,
+                       const struct ht_shots *shots, const struct ht_receivers *receivers,
+                       const char *directory) {
     HT_ENDED(end_model)
     struct model m = {
         {.params = params, .medium = medium, .grid = ht_grid_inner(medium->grid)}, directory, {0}};

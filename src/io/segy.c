@@ -22,8 +22,7 @@ static double interval(const struct ht_params *params, double every) {
     return 1e6 * ht_segy_unit(params, "time") * every;
 }
 
-static enum ht_err check(const struct ht_params *params, const struct ht_receivers *receivers,
-                         int n) {
+static HT_ERR check(const struct ht_params *params, const struct ht_receivers *receivers, int n) {
     const struct ht_receiver_group *group = &receivers->group[n];
     const double us = interval(params, group->every > 0 ? group->every : receivers->dt);
     const double late = fabs(us - round(us)) * (double)(group->samples - 1);
@@ -220,7 +219,7 @@ struct fields {
     char name[HT_MAX_READINGS][HT_READING_NAME];
 };
 
-static enum ht_err add_field(const char *name, void *context) {
+static HT_ERR add_field(const char *name, void *context) {
     struct fields *to = context;
     const size_t length = strlen(to->group);
     if (strncmp(name, to->group, length) != 0 || name[length] != '/') return HT_OK;
@@ -235,7 +234,7 @@ static enum ht_err add_field(const char *name, void *context) {
 #define SET(sheet, what) HT_KEY("%s/%s", (sheet)->group, (what))
 
 /* Of the first shot with these traces. */
-static enum ht_err begin_sheet(struct sheet *s, struct ht_h5 *file, int64_t traces) {
+static HT_ERR begin_sheet(struct sheet *s, struct ht_h5 *file, int64_t traces) {
     HT_ENDED(ht_array_end) struct ht_array time = {.rank = 0};
     TRY(ht_h5_array(file, SET(s, "time"), &time));
     const int64_t last = time.count - 1;
@@ -248,7 +247,7 @@ static enum ht_err begin_sheet(struct sheet *s, struct ht_h5 *file, int64_t trac
 }
 
 /* If the shot has such traces. */
-static enum ht_err add_shot(struct sheet *s) {
+static HT_ERR add_shot(struct sheet *s) {
     const int dims = s->plan->grid.dims;
     HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
     TRY(ht_h5_open(s->shot->traces, &file));
@@ -278,8 +277,7 @@ static enum ht_err add_shot(struct sheet *s) {
     return HT_OK;
 }
 
-static enum ht_err write_sheet(struct sheet *s, const char *what,
-                               const struct ht_traced_shot *shot) {
+static HT_ERR write_sheet(struct sheet *s, const char *what, const struct ht_traced_shot *shot) {
     struct ht_stream stream;
     TRY(ht_stream_open(s->params->output.directory,
                        HT_KEY("%s_%s_%s.sgy", what, s->group, s->field), &stream));
@@ -289,8 +287,8 @@ static enum ht_err write_sheet(struct sheet *s, const char *what,
     return ht_stream_close(&stream, err);
 }
 
-static enum ht_err write_segy(const struct ht_plan *plan, const struct ht_params *params, int count,
-                              const struct ht_traced_shot *shot, const char *what) {
+static HT_ERR write_segy(const struct ht_plan *plan, const struct ht_params *params, int count,
+                         const struct ht_traced_shot *shot, const char *what) {
     char name[HT_GROUP_NAME];
     for (int n = 1; n <= params->receivers.count; n++) {
         struct fields fields = {.group = ht_params_name(params, "receivers", n, name)};

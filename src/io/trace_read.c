@@ -23,8 +23,8 @@ struct times {
     double off;          /* error of the start */
 };
 
-static enum ht_err check_times(const struct source *of, const struct ht_receiver_group *group,
-                               const struct times *times) {
+static HT_ERR check_times(const struct source *of, const struct ht_receiver_group *group,
+                          const struct times *times) {
     const double every = group->every > 0 ? group->every : of->receivers->dt;
     const double start = ht_receivers_time(of->receivers, group, 0), small = 1e-3 * every;
     const bool same = times->samples == group->samples &&
@@ -41,8 +41,8 @@ static enum ht_err check_times(const struct source *of, const struct ht_receiver
 }
 
 /* Refuses a receiver or source that stands elsewhere, but for `off`. */
-static enum ht_err check_place(const struct source *of, const struct ht_receiver_group *at,
-                               int64_t i, const double *x, double off) {
+static HT_ERR check_place(const struct source *of, const struct ht_receiver_group *at, int64_t i,
+                          const double *x, double off) {
     for (int k = 0; k < of->grid->dims; k++)
         if (!(fabs(x[k] - at->x[i][k]) <= 1e-3 * of->grid->h[k] + off))
             return ht_params_error(of->params, of->key,
@@ -56,8 +56,8 @@ static enum ht_err check_place(const struct source *of, const struct ht_receiver
 /* ---- HDF5 ---- */
 
 /* Where the file has them. */
-static enum ht_err check_places(const struct source *of, struct ht_h5 *file,
-                                const struct ht_receiver_group *at) {
+static HT_ERR check_places(const struct source *of, struct ht_h5 *file,
+                           const struct ht_receiver_group *at) {
     const char *name = HT_KEY("%s/position", at->name);
     const int dims = of->grid->dims;
     HT_ENDED(ht_array_end) struct ht_array x = {.rank = 0};
@@ -71,7 +71,7 @@ static enum ht_err check_places(const struct source *of, struct ht_h5 *file,
 }
 
 /* Their signals may differ: wavelets are found beside the medium. */
-static enum ht_err check_sources(const struct source *of, struct ht_h5 *file) {
+static HT_ERR check_sources(const struct source *of, struct ht_h5 *file) {
     HT_ENDED(ht_places_free) struct ht_places at = {.x = NULL};
     struct source sources = *of;
     if (of->weights || of->shots == NULL) return HT_OK;
@@ -82,8 +82,8 @@ static enum ht_err check_sources(const struct source *of, struct ht_h5 *file) {
         &(struct ht_receiver_group){.name = "sources", .count = at.count, .x = at.x});
 }
 
-static enum ht_err check_group(const struct source *of, struct ht_h5 *file,
-                               const struct ht_receiver_group *group) {
+static HT_ERR check_group(const struct source *of, struct ht_h5 *file,
+                          const struct ht_receiver_group *group) {
     const char *time = HT_KEY("%s/time", group->name);
     HT_ENDED(ht_array_end) struct ht_array t = {.rank = 0};
     if (ht_h5_has(file, time)) {
@@ -97,8 +97,8 @@ static enum ht_err check_group(const struct source *of, struct ht_h5 *file,
     return check_places(of, file, group);
 }
 
-static enum ht_err read_group(const struct source *of, struct ht_h5 *file,
-                              const struct ht_receiver_group *group, double *data) {
+static HT_ERR read_group(const struct source *of, struct ht_h5 *file,
+                         const struct ht_receiver_group *group, double *data) {
     int64_t extent[8];
     int rank;
     for (int i = 0; i < group->readings; i++, data += group->count * group->samples) {
@@ -120,7 +120,7 @@ static enum ht_err read_group(const struct source *of, struct ht_h5 *file,
     return HT_OK;
 }
 
-static enum ht_err read_h5(const struct source *of, double *const *data) {
+static HT_ERR read_h5(const struct source *of, double *const *data) {
     HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
     TRY(ht_params_blame(of->params, of->key, ht_h5_open(of->path, &file)));
     TRY(check_sources(of, file));
@@ -133,7 +133,7 @@ static enum ht_err read_h5(const struct source *of, double *const *data) {
 
 /* ---- .npy: [trace][sample] of all groups; times and places are not in it ---- */
 
-static enum ht_err read_npy(const struct source *of, double *const *data) {
+static HT_ERR read_npy(const struct source *of, double *const *data) {
     HT_ENDED(ht_array_end) struct ht_array array = {.rank = 0};
     const struct ht_receivers *receivers = of->receivers;
     const int64_t samples = receivers->group[0].samples, *extent = array.extent;
@@ -173,7 +173,7 @@ static void close_segy(const struct segy *s) {
     ht_segy_close(&s->file);
 }
 
-static enum ht_err blame(const struct segy *s, enum ht_err err) {
+static HT_ERR blame(const struct segy *s, enum ht_err err) {
     return ht_params_blame(s->of->params, s->of->key, err);
 }
 
@@ -204,7 +204,7 @@ static bool is_of_source(const struct segy *s) {
 }
 
 /* numbered: and the field record number is the shot's. */
-static enum ht_err count_own(struct segy *s, bool numbered, int64_t *number, int64_t *count) {
+static HT_ERR count_own(struct segy *s, bool numbered, int64_t *number, int64_t *count) {
     *count = 0;
     for (int64_t i = 0; i < s->file.traces; i++) {
         TRY(ht_segy_trace(&s->file, i, false));
@@ -218,7 +218,7 @@ static enum ht_err count_own(struct segy *s, bool numbered, int64_t *number, int
 
 /* number[trace]: in the file. Those of the shot's source or, of more than there are receivers, of
  * its number. */
-static enum ht_err choose(struct segy *s, int64_t *number) {
+static HT_ERR choose(struct segy *s, int64_t *number) {
     const struct source *of = s->of;
     const int64_t wanted = of->receivers->traces;
     int64_t found;
@@ -238,8 +238,8 @@ static enum ht_err choose(struct segy *s, int64_t *number) {
     return HT_OK;
 }
 
-static enum ht_err check_header(const struct segy *s, const struct ht_receiver_group *group,
-                                int64_t receiver) {
+static HT_ERR check_header(const struct segy *s, const struct ht_receiver_group *group,
+                           int64_t receiver) {
     const unsigned char *h = s->file.trace;
     const int64_t us = ht_segy_get(h, 117, 2) & 0xffff, samples = ht_segy_get(h, 115, 2) & 0xffff;
     double x[3];
@@ -253,7 +253,7 @@ static enum ht_err check_header(const struct segy *s, const struct ht_receiver_g
     return check_place(s->of, group, receiver, x, rounding(s));
 }
 
-static enum ht_err read_values(struct segy *s, double *const *data) {
+static HT_ERR read_values(struct segy *s, double *const *data) {
     HT_ARRAY(int64_t, number, s->of->receivers->traces);
     TRY(blame(s, choose(s, number)));
     const int64_t *next = number;
@@ -269,7 +269,7 @@ static enum ht_err read_values(struct segy *s, double *const *data) {
     return HT_OK;
 }
 
-static enum ht_err read_segy(const struct source *of, double *const *data) {
+static HT_ERR read_segy(const struct source *of, double *const *data) {
     HT_ENDED(close_segy)
     struct segy s = {.of = of,
                      .length = 1 / ht_segy_unit(of->params, "length"),
@@ -278,8 +278,8 @@ static enum ht_err read_segy(const struct source *of, double *const *data) {
     return read_values(&s, data);
 }
 
-enum ht_err ht_segy_places(const struct ht_params *params, const char *path, ht_file_row *take,
-                           void *context) {
+HT_ERR ht_segy_places(const struct ht_params *params, const char *path, ht_file_row *take,
+                      void *context) {
     const struct source of = {.params = params, .path = path};
     HT_ENDED(close_segy)
     struct segy s = {.of = &of, .length = 1 / ht_segy_unit(params, "length")};
@@ -302,7 +302,7 @@ enum ht_err ht_segy_places(const struct ht_params *params, const char *path, ht_
 
 /* ---- values ---- */
 
-static enum ht_err check_values(const struct source *of, double *const *data) {
+static HT_ERR check_values(const struct source *of, double *const *data) {
     bool any = false;
     for (int n = 0; n < of->receivers->count; n++) {
         const struct ht_receiver_group *group = &of->receivers->group[n];
@@ -325,7 +325,7 @@ static enum ht_err check_values(const struct source *of, double *const *data) {
     return HT_OK;
 }
 
-static enum ht_err read_file(const struct source *of, struct ht_pool *pool, double ***out) {
+static HT_ERR read_file(const struct source *of, struct ht_pool *pool, double ***out) {
     REFUSE(!of->weights && !ht_file_exists(of->path), of->params, of->key,
            "%s does not exist: htwave data FILE makes the data of a model", of->path);
     TRY(ht_receivers_room(pool, of->receivers, out));
@@ -335,9 +335,8 @@ static enum ht_err read_file(const struct source *of, struct ht_pool *pool, doub
     return check_values(of, *out);
 }
 
-enum ht_err ht_observed_read(const struct ht_plan *plan, int shot,
-                             const struct ht_receivers *receivers, const char *key,
-                             const char *path, struct ht_observed *out) {
+HT_ERR ht_observed_read(const struct ht_plan *plan, int shot, const struct ht_receivers *receivers,
+                        const char *key, const char *path, struct ht_observed *out) {
     struct source of = {.params = plan->params,
                         .grid = &plan->grid,
                         .shots = plan->shots,

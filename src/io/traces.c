@@ -7,8 +7,8 @@
 
 enum { MOST_CSV = 64 };
 
-static enum ht_err check_csv(const struct ht_params *params, const struct ht_receivers *receivers,
-                             int n) {
+static HT_ERR check_csv(const struct ht_params *params, const struct ht_receivers *receivers,
+                        int n) {
     const struct ht_receiver_group *group = &receivers->group[n];
     const int64_t traces = group->count * group->readings;
     REFUSE(traces > MOST_CSV, params, "output.traces",
@@ -19,8 +19,8 @@ static enum ht_err check_csv(const struct ht_params *params, const struct ht_rec
 
 #define SET(group, what) HT_KEY("%s/%s", (group)->name, (what))
 
-static enum ht_err write_group(const struct ht_plan *plan, const struct ht_receiver_group *group,
-                               struct ht_h5 *file) {
+static HT_ERR write_group(const struct ht_plan *plan, const struct ht_receiver_group *group,
+                          struct ht_h5 *file) {
     const int digits = plan->params->device.precision == HT_SINGLE ? 9 : 17;
     HT_ENDED(ht_array_end) struct ht_array time = {.rank = 0};
     struct ht_stream stream;
@@ -44,9 +44,9 @@ static enum ht_err write_group(const struct ht_plan *plan, const struct ht_recei
     return ht_stream_close(&stream, HT_OK);
 }
 
-static enum ht_err write_csv(const struct ht_plan *plan, HT_UNUSED const struct ht_params *params,
-                             HT_UNUSED int count, const struct ht_traced_shot *shot,
-                             HT_UNUSED const char *what) {
+static HT_ERR write_csv(const struct ht_plan *plan, HT_UNUSED const struct ht_params *params,
+                        HT_UNUSED int count, const struct ht_traced_shot *shot,
+                        HT_UNUSED const char *what) {
     HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
     TRY(ht_h5_open(shot->traces, &file));
     for (int n = 0; n < plan->receivers->count; n++)
@@ -76,8 +76,8 @@ int ht_output_trace_bytes(const struct ht_params *params) {
     return bytes;
 }
 
-enum ht_err ht_output_check_traces(const struct ht_params *params,
-                                   const struct ht_receivers *receivers) {
+HT_ERR ht_output_check_traces(const struct ht_params *params,
+                              const struct ht_receivers *receivers) {
     const struct ht_names *names = &params->output.traces;
     for (int i = 0; i < names->count; i++) {
         const struct ht_trace_format *format = find_format(names->name[i]);
@@ -90,8 +90,8 @@ enum ht_err ht_output_check_traces(const struct ht_params *params,
     return HT_OK;
 }
 
-enum ht_err ht_output_shots(const struct ht_plan *plan, const struct ht_params *params, int count,
-                            const struct ht_traced_shot *shot) {
+HT_ERR ht_output_shots(const struct ht_plan *plan, const struct ht_params *params, int count,
+                       const struct ht_traced_shot *shot) {
     const struct ht_names *names = &params->output.traces;
     for (int i = 0; i < names->count && params->receivers.count > 0; i++) {
         const struct ht_trace_format *format = find_format(names->name[i]);
@@ -100,16 +100,16 @@ enum ht_err ht_output_shots(const struct ht_plan *plan, const struct ht_params *
     return HT_OK;
 }
 
-enum ht_err ht_positions_write(struct ht_h5 *file, const char *name, int dims, int64_t count,
-                               double (*x)[3]) {
+HT_ERR ht_positions_write(struct ht_h5 *file, const char *name, int dims, int64_t count,
+                          double (*x)[3]) {
     const int64_t extent[2] = {count, dims};
     HT_ARRAY(double, out, count *dims);
     for (int64_t i = 0; i < count; i++) memcpy(out + i * dims, x[i], (size_t)dims * sizeof *out);
     return count > 0 ? ht_h5_write(file, name, 2, extent, out, false) : HT_OK;
 }
 
-static enum ht_err write_times(struct ht_traces *t, const struct ht_receiver_group *group,
-                               int64_t first, int64_t last, bool known) {
+static HT_ERR write_times(struct ht_traces *t, const struct ht_receiver_group *group, int64_t first,
+                          int64_t last, bool known) {
     HT_ARRAY(double, time, last - first);
     for (int64_t n = first; n < last; n++)
         time[n - first] = known ? ht_receivers_time(t->receivers, group, n) : NAN;
@@ -117,7 +117,7 @@ static enum ht_err write_times(struct ht_traces *t, const struct ht_receiver_gro
 }
 
 /* Up to the end of the last one: in the run's time, with amplitudes. */
-static enum ht_err write_sources(const struct ht_traces *t) {
+static HT_ERR write_sources(const struct ht_traces *t) {
     const struct ht_shots *shots = t->plan->shots;
     const double dt = t->receivers->dt;
     HT_ENDED(ht_places_free) struct ht_places at = {.x = NULL};
@@ -141,7 +141,7 @@ static enum ht_err write_sources(const struct ht_traces *t) {
 }
 
 /* For t->room[group] samples. */
-static enum ht_err lay_out(struct ht_traces *t) {
+static HT_ERR lay_out(struct ht_traces *t) {
     const double none = NAN;
     HT_FREED_TEXT struct ht_text input = {0};
     struct ht_params anywhere = *t->output->params; /* equal runs write equal files */
@@ -170,7 +170,7 @@ static enum ht_err lay_out(struct ht_traces *t) {
 }
 
 /* The first samples of a group, some at a time. */
-static enum ht_err copy_samples(struct ht_traces *t, int n, struct ht_h5 *from) {
+static HT_ERR copy_samples(struct ht_traces *t, int n, struct ht_h5 *from) {
     const struct ht_receiver_group *group = &t->receivers->group[n];
     const int64_t most = ht_most(1, (1 << 21) / group->count);
     HT_ARRAY(double, data, ht_least(most, t->done[n]) * group->count);
@@ -186,14 +186,14 @@ static enum ht_err copy_samples(struct ht_traces *t, int n, struct ht_h5 *from) 
 }
 
 /* The file that is there is replaced in one step, so that the run can be continued again. */
-static enum ht_err copy_all(struct ht_traces *t) {
+static HT_ERR copy_all(struct ht_traces *t) {
     HT_ENDED(ht_h5_end) struct ht_h5 *from = NULL;
     TRY(ht_h5_open(t->output->traces_path, &from));
     for (int n = 0; n < t->receivers->count; n++) TRY(copy_samples(t, n, from));
     return ht_h5_publish(t->file);
 }
 
-enum ht_err ht_output_traces_archive(struct ht_output *output, struct ht_archive *archive) {
+HT_ERR ht_output_traces_archive(struct ht_output *output, struct ht_archive *archive) {
     struct ht_traces *t = &output->traces;
     for (int n = 0; n < t->receivers->count; n++)
         ht_archive_integer(archive, HT_KEY("receivers/%d/written", n), &t->done[n]);
@@ -201,7 +201,7 @@ enum ht_err ht_output_traces_archive(struct ht_output *output, struct ht_archive
     return ht_archive_loads(archive) ? copy_all(t) : ht_h5_publish(t->file);
 }
 
-enum ht_err ht_output_traces_begin(struct ht_output *output, const struct ht_plan *plan) {
+HT_ERR ht_output_traces_begin(struct ht_output *output, const struct ht_plan *plan) {
     struct ht_traces *t = &output->traces;
     *t = (struct ht_traces){.output = output, .plan = plan, .receivers = plan->receivers};
     TRY(HT_ALLOC(t->done, t->receivers->count));
@@ -219,8 +219,8 @@ void ht_traces_end(struct ht_traces *t) {
     *t = (struct ht_traces){.file = NULL};
 }
 
-enum ht_err ht_output_traces_add(struct ht_output *output, int n, int64_t first, int64_t last,
-                                 const double *data) {
+HT_ERR ht_output_traces_add(struct ht_output *output, int n, int64_t first, int64_t last,
+                            const double *data) {
     struct ht_traces *t = &output->traces;
     const struct ht_receiver_group *group = &t->receivers->group[n];
     REQUIRE(first == t->done[n] && last <= group->samples, HT_ERR_INTERNAL,
@@ -237,7 +237,7 @@ enum ht_err ht_output_traces_add(struct ht_output *output, int n, int64_t first,
 
 /* A run that was interrupted has fewer samples: a file of so many takes the place of the other in
  * one step. Of a group that did not begin one stays, which is not a number. */
-static enum ht_err shorten(struct ht_output *output) {
+static HT_ERR shorten(struct ht_output *output) {
     struct ht_traces *t = &output->traces;
     HT_ENDED(ht_h5_end) struct ht_h5 *whole = t->file;
     t->file = NULL;
@@ -254,7 +254,7 @@ static enum ht_err shorten(struct ht_output *output) {
     return HT_OK;
 }
 
-static enum ht_err finish(struct ht_output *output, const char *how, double time) {
+static HT_ERR finish(struct ht_output *output, const char *how, double time) {
     struct ht_traces *t = &output->traces;
     bool all = true;
     for (int n = 0; n < t->receivers->count; n++)
@@ -274,7 +274,7 @@ static enum ht_err finish(struct ht_output *output, const char *how, double time
     return HT_OK;
 }
 
-enum ht_err ht_output_traces_end(struct ht_output *output, const char *how, double time) {
+HT_ERR ht_output_traces_end(struct ht_output *output, const char *how, double time) {
     enum ht_err err = finish(output, how, time);
     ht_traces_end(&output->traces);
     return err;

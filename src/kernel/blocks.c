@@ -58,7 +58,7 @@ void ht_blocks_pad(const struct ht_blocks *blocks, int tile, int first[9], int *
 }
 
 /* Entries of single precision keep 24 bits: double precision suffices for them. */
-static enum ht_err fill(const struct ht_spec *spec, struct ht_blocks *blocks) {
+static HT_ERR fill(const struct ht_spec *spec, struct ht_blocks *blocks) {
     const struct ht_sizes z = ht_sizes_of(spec);
     blocks->dims = spec->eq->dims;
     blocks->blocks = 1 << blocks->dims;
@@ -75,7 +75,7 @@ static enum ht_err fill(const struct ht_spec *spec, struct ht_blocks *blocks) {
     return spec->fp64 ? ht_blocks_fill_long(spec, blocks) : ht_blocks_fill_double(spec, blocks);
 }
 
-enum ht_err ht_blocks_create(const struct ht_spec *spec, struct ht_blocks **out) {
+HT_ERR ht_blocks_create(const struct ht_spec *spec, struct ht_blocks **out) {
     struct ht_blocks *blocks = NULL;
     *out = NULL;
     REQUIRE(ht_blocks_apply(spec->eq), HT_ERR_INTERNAL,
@@ -209,7 +209,7 @@ static void round_row(const struct part *p, double *entry) {
     }
 }
 
-static enum ht_err round_part(void *data, int64_t chunk) {
+static HT_ERR round_part(void *data, int64_t chunk) {
     const struct rounding *r = data;
     const int coefs = r->coefs, g = (int)(chunk % r->blocks->blocks);
     const int64_t slot = chunk / r->blocks->blocks, pitch = r->blocks->sources;
@@ -246,7 +246,7 @@ static enum ht_err round_part(void *data, int64_t chunk) {
     return HT_OK;
 }
 
-enum ht_err ht_blocks_round(const struct ht_spec *spec, struct ht_blocks *blocks) {
+HT_ERR ht_blocks_round(const struct ht_spec *spec, struct ht_blocks *blocks) {
     const struct ht_sizes z = ht_sizes_of(spec);
     struct rounding r = {.spec = spec, .blocks = blocks, .coefs = z.coefs, .n = {z.n1, z.n2, z.n3}};
     if (spec->fp64) return HT_OK;

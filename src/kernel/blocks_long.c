@@ -3,6 +3,6 @@ typedef long double ht_entry;
 enum { LANES = 1 }; /* no processor has vectors of them */
 #include "blocks_rows.h"
 
-enum ht_err ht_blocks_fill_long(const struct ht_spec *spec, struct ht_blocks *blocks) {
+HT_ERR ht_blocks_fill_long(const struct ht_spec *spec, struct ht_blocks *blocks) {
     return fill_blocks(spec, blocks);
 }

@@ -47,7 +47,7 @@ static unsigned split(const struct builder *b, int i, int index[3]) {
     return parity;
 }
 
-static enum ht_err builder_init(struct builder *b, const struct ht_spec *spec) {
+static HT_ERR builder_init(struct builder *b, const struct ht_spec *spec) {
     double half[2][MOST * MOST / 4];
     const int n = spec->order + 1, count = spec->eq->nfields * ht_sizes_of(spec).coefs;
     *b = (struct builder){.spec = spec, .z = ht_sizes_of(spec), .dims = spec->eq->dims};
@@ -203,7 +203,7 @@ static void add_field(struct builder *b, struct ht_blocks *blocks, int field, in
     }
 }
 
-static enum ht_err fill_blocks(const struct ht_spec *spec, struct ht_blocks *blocks) {
+static HT_ERR fill_blocks(const struct ht_spec *spec, struct ht_blocks *blocks) {
     struct builder b;
     const enum ht_err err = builder_init(&b, spec);
     memset(blocks->rows, 0, sizeof blocks->rows);

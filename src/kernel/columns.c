@@ -45,8 +45,8 @@ static bool fit(const struct ht_variant *variant, const struct ht_sizes *z, int6
     return s->local_bytes <= limit;
 }
 
-static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
-                                const struct ht_device_info *info, struct ht_shape *out) {
+static HT_ERR choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                           const struct ht_device_info *info, struct ht_shape *out) {
     const struct ht_variant *variant = tuning->variant;
     const struct ht_sizes z = ht_sizes_of(spec);
     int cells = tuning->cells;

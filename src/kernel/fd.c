@@ -155,9 +155,9 @@ static struct kernels kernels_of(const struct ht_fd_spec *spec, const struct ht_
                             .shape = *shape};
 }
 
-enum ht_err ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
-                                 const struct ht_variant *variant, const struct ht_fd_shape *shape,
-                                 struct ht_tool **out) {
+HT_ERR ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
+                            const struct ht_variant *variant, const struct ht_fd_shape *shape,
+                            struct ht_tool **out) {
     const struct ht_device_info *info = ht_device_info(device);
     const struct ht_fd_shape some = ht_fd_shape(spec, variant, shape, info);
     const struct ht_recipe recipe = recipe_of(spec, variant, &some, info->ptx);
@@ -173,7 +173,7 @@ bool ht_fd_keeps(const struct ht_variant *variant, bool layered) {
            !(layered && variant == &ht_variant_fd_vectors);
 }
 
-enum ht_err ht_fd_keeper_build(struct ht_tool *kernels, unsigned what, bool open) {
+HT_ERR ht_fd_keeper_build(struct ht_tool *kernels, unsigned what, bool open) {
     const struct kernels *k = (const struct kernels *)kernels;
     struct ht_fd_spec spec = k->spec;
     spec.map = what;
@@ -277,7 +277,7 @@ static void put_coefs(const struct ht_fd_spec *spec, const struct ht_fd_weights 
         }
 }
 
-static enum ht_err advance(struct ht_tool *tool, const struct ht_fd_work *w) {
+static HT_ERR advance(struct ht_tool *tool, const struct ht_fd_work *w) {
     const struct ht_fd_args args = ht_fd_args_of(&w->box);
     const int64_t groups[3] = {ht_divide_up(ht_fd_extent(&w->box, 0), ROW_ITEMS) *
                                    ht_fd_extent(&w->box, 1),
@@ -290,7 +290,7 @@ static enum ht_err advance(struct ht_tool *tool, const struct ht_fd_work *w) {
 }
 
 /* What a kernel does not use is still given. */
-enum ht_err ht_fd_launch(struct ht_tool *tool, const struct ht_fd_work *w) {
+HT_ERR ht_fd_launch(struct ht_tool *tool, const struct ht_fd_work *w) {
     const struct kernels *k = (const struct kernels *)tool;
     const struct ht_fd_keep *keep = w->keep;
     const struct ht_fd_operator *op = &w->law;
@@ -333,8 +333,8 @@ struct ghosts {
     int dims, reach;
 };
 
-enum ht_err ht_fd_ghosts_create(struct ht_device *device, const struct ht_fd_spec *spec,
-                                struct ht_tool **out) {
+HT_ERR ht_fd_ghosts_create(struct ht_device *device, const struct ht_fd_spec *spec,
+                           struct ht_tool **out) {
     const bool gpu = ht_tool_info(device)->gpu;
     const struct ht_recipe recipe = {.what = "kernel of ghosts",
                                      .fp64 = spec->fp64,
@@ -350,8 +350,8 @@ enum ht_err ht_fd_ghosts_create(struct ht_device *device, const struct ht_fd_spe
 }
 
 /* One launch, with work-items for the largest face. */
-enum ht_err ht_fd_ghosts_fill(struct ht_tool *ghosts, const struct ht_fd_box *box,
-                              const int sides[3][2], struct ht_buffer *u) {
+HT_ERR ht_fd_ghosts_fill(struct ht_tool *ghosts, const struct ht_fd_box *box, const int sides[3][2],
+                         struct ht_buffer *u) {
     const struct ghosts *k = (const struct ghosts *)ghosts;
     struct ht_fd_args args = ht_fd_args_of(box);
     int64_t fast = 0, slow = 0;
@@ -386,8 +386,8 @@ struct products {
 enum { CORRELATE, COPY };       /* entries */
 enum { PIECE = 4 * ROW_ITEMS }; /* nodes of a row that a group takes */
 
-enum ht_err ht_fd_products_create(struct ht_device *device, const struct ht_fd_spec *spec,
-                                  int terms, int fields, struct ht_tool **out) {
+HT_ERR ht_fd_products_create(struct ht_device *device, const struct ht_fd_spec *spec, int terms,
+                             int fields, struct ht_tool **out) {
     const struct ht_recipe recipe = {
         .what = "kernel of gradients",
         .fp64 = spec->fp64,
@@ -406,15 +406,15 @@ enum ht_err ht_fd_products_create(struct ht_device *device, const struct ht_fd_s
 }
 
 /* Rows of a box in pieces. */
-static enum ht_err launch_products(struct ht_tool *tool, const struct ht_fd_box *box, int n,
-                                   const struct ht_arg *arg) {
+static HT_ERR launch_products(struct ht_tool *tool, const struct ht_fd_box *box, int n,
+                              const struct ht_arg *arg) {
     const int64_t groups[3] = {ht_divide_up(ht_fd_extent(box, 0), PIECE) * ht_fd_extent(box, 1), 1,
                                ht_fd_extent(box, 2)};
     if (ht_fd_empty(box)) return HT_OK;
     return ht_tool_launch(tool, HT_PART_INTERIOR, CORRELATE, groups, n, arg);
 }
 
-enum ht_err ht_pair_product_add(const struct ht_pair_product *p) {
+HT_ERR ht_pair_product_add(const struct ht_pair_product *p) {
     enum { ARRAYS = 3 * HT_PAIR_TOGETHER_MOST + 1 + HT_PAIR_TOGETHER_MOST * HT_PAIR_TOGETHER_MOST };
     const struct ht_fd_args args = ht_fd_args_of(&p->box);
     const int light = p->lit;
@@ -432,7 +432,7 @@ enum ht_err ht_pair_product_add(const struct ht_pair_product *p) {
     return launch_products(p->tool, &p->box, n, arg);
 }
 
-enum ht_err ht_fd_products_add(struct ht_tool *tool, const struct ht_fd_products *of) {
+HT_ERR ht_fd_products_add(struct ht_tool *tool, const struct ht_fd_products *of) {
     struct products *k = (struct products *)tool;
     const struct ht_fd_args args = ht_fd_args_of(&of->box);
     double sign = of->sign, weights[HT_FD_RADIUS];
@@ -450,8 +450,8 @@ enum ht_err ht_fd_products_add(struct ht_tool *tool, const struct ht_fd_products
     return launch_products(tool, &of->box, n, arg);
 }
 
-enum ht_err ht_fd_products_copy(struct ht_tool *tool, int64_t count, struct ht_buffer *from,
-                                struct ht_buffer *to) {
+HT_ERR ht_fd_products_copy(struct ht_tool *tool, int64_t count, struct ht_buffer *from,
+                           struct ht_buffer *to) {
     const struct ht_fd_args args = {.end = {(long)count}};
     const int64_t groups[3] = {ht_divide_up(count, tool->recipe.items), 1, 1};
     return ht_tool_launch(tool, HT_PART_INTERIOR, COPY, groups,
@@ -476,8 +476,8 @@ static struct ht_fd_spec fd_spec_of(const struct ht_spec *spec) {
                                .wide = spec->wide};
 }
 
-enum ht_err ht_fd_variant_text(const struct ht_variant *variant, const struct ht_spec *spec,
-                               const struct ht_shape *shape, struct ht_text *out) {
+HT_ERR ht_fd_variant_text(const struct ht_variant *variant, const struct ht_spec *spec,
+                          const struct ht_shape *shape, struct ht_text *out) {
     const struct ht_device_info usual = {.max_group = 1024, .local_memory = (int64_t)48 * 1024};
     const struct ht_fd_spec fd = fd_spec_of(spec);
     const struct ht_tuning tuning = {
@@ -501,8 +501,8 @@ static const char *refuse_pairs(const struct ht_spec *spec) {
     return spec->pair != HT_PAIR_NONE ? "it steps one field of second order" : NULL;
 }
 
-static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
-                                const struct ht_device_info *info, struct ht_shape *out) {
+static HT_ERR choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                           const struct ht_device_info *info, struct ht_shape *out) {
     const struct ht_fd_spec fd = fd_spec_of(spec);
     const struct ht_fd_shape asked = ht_fd_asked(tuning);
     const struct ht_fd_shape shape =
@@ -614,9 +614,9 @@ struct ht_fd_weights ht_fd_layer_weights(const struct ht_fd_spec *spec) {
     return out;
 }
 
-enum ht_err ht_fd_layer_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
-                                       const struct ht_variant *variant,
-                                       const struct ht_fd_shape *asked, struct ht_tool **out) {
+HT_ERR ht_fd_layer_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
+                                  const struct ht_variant *variant, const struct ht_fd_shape *asked,
+                                  struct ht_tool **out) {
     const struct ht_device_info *info = ht_tool_info(device);
     const bool rows = variant == &ht_variant_fd_vectors && !info->gpu && spec->dims > 1;
     const struct ht_variant *of = rows ? variant : &ht_variant_fd_plain;
@@ -791,7 +791,7 @@ static void add_coefs(const struct layer_kernels *k, const struct ht_fd_operator
     l->arg[l->count++] = ht_tool_reals(&k->of.tool, count, l->coefs);
 }
 
-enum ht_err ht_fd_layer_launch(struct ht_tool *tool, const struct ht_fd_work *w) {
+HT_ERR ht_fd_layer_launch(struct ht_tool *tool, const struct ht_fd_work *w) {
     static const struct ht_fd_sides none = {.count = 0};
     struct layer_kernels *k = (struct layer_kernels *)tool;
     const struct ht_fd_layers *of = w->layers;

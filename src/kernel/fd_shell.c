@@ -24,8 +24,8 @@ void ht_fd_shell_add(struct ht_fd_shell_form *form, const struct ht_fd_box *box)
     form->bytes = ht_divide_up(bytes, ALIGNED) * ALIGNED;
 }
 
-enum ht_err ht_fd_shell_kernels_create(struct ht_device *device, bool fp64, bool coded,
-                                       struct ht_tool **out) {
+HT_ERR ht_fd_shell_kernels_create(struct ht_device *device, bool fp64, bool coded,
+                                  struct ht_tool **out) {
     int lanes = LANES;
     while (lanes > ht_tool_info(device)->max_group) lanes /= 2;
     const struct ht_recipe recipe = {.what = "kernels of shells",
@@ -68,8 +68,8 @@ static int64_t args_of(const struct ht_fd_shell_form *form, int64_t first, int64
     return all;
 }
 
-static enum ht_err launch(struct ht_tool *tool, enum ht_step_part part, int entry, int64_t blocks,
-                          int count, const struct ht_arg *arg) {
+static HT_ERR launch(struct ht_tool *tool, enum ht_step_part part, int entry, int64_t blocks,
+                     int count, const struct ht_arg *arg) {
     const int each = tool->recipe.items / (int)ht_least(tool->recipe.items, LANES);
     const int64_t groups[3] = {ht_divide_up(blocks, each), 1, 1};
     REQUIRE(blocks <= INT32_MAX, HT_ERR_DEVICE,
@@ -78,9 +78,8 @@ static enum ht_err launch(struct ht_tool *tool, enum ht_step_part part, int entr
     return blocks == 0 ? HT_OK : ht_tool_launch(tool, part, entry, groups, count, arg);
 }
 
-enum ht_err ht_fd_shell_take(struct ht_tool *tool, const struct ht_fd_shell_form *form,
-                             struct ht_buffer *u, double level, struct ht_buffer *ring,
-                             int64_t slot) {
+HT_ERR ht_fd_shell_take(struct ht_tool *tool, const struct ht_fd_shell_form *form,
+                        struct ht_buffer *u, double level, struct ht_buffer *ring, int64_t slot) {
     struct ht_shell_args args;
     const int64_t blocks = args_of(form, 0, INT64_MAX, &args);
     args.slot[0] = (long)slot;
@@ -89,10 +88,10 @@ enum ht_err ht_fd_shell_take(struct ht_tool *tool, const struct ht_fd_shell_form
                           HT_BUFFER(ring), HT_BUFFER(ring)));
 }
 
-enum ht_err ht_fd_shell_put(struct ht_tool *tool, enum ht_step_part part,
-                            const struct ht_fd_shell_form *form, int64_t first, int64_t last,
-                            const struct ht_fd_shell_sum *sum, struct ht_buffer *ring,
-                            struct ht_buffer *old, struct ht_buffer *u, struct ht_buffer *d) {
+HT_ERR ht_fd_shell_put(struct ht_tool *tool, enum ht_step_part part,
+                       const struct ht_fd_shell_form *form, int64_t first, int64_t last,
+                       const struct ht_fd_shell_sum *sum, struct ht_buffer *ring,
+                       struct ht_buffer *old, struct ht_buffer *u, struct ht_buffer *d) {
     struct ht_shell_args args;
     double weight[HT_FD_SHELL_RECORDS];
     const int64_t blocks = args_of(form, first, last, &args);

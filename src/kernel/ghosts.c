@@ -11,7 +11,7 @@ struct ghosts {
 };
 
 /* Parity, [field][storage index]. */
-static enum ht_err upload_bits(struct ghosts *g, const struct ht_spec *spec, int padded_coefs) {
+static HT_ERR upload_bits(struct ghosts *g, const struct ht_spec *spec, int padded_coefs) {
     int storage[HT_MAX_COEFS];
     HT_ARRAY(int, bits, ((int64_t)g->fields * padded_coefs));
     const struct ht_sizes z = ht_sizes_of(spec);
@@ -24,8 +24,8 @@ static enum ht_err upload_bits(struct ghosts *g, const struct ht_spec *spec, int
                          &g->tool.buffer[0]);
 }
 
-enum ht_err ht_ghosts_create(struct ht_device *device, const struct ht_spec *spec,
-                             struct ht_tool **out) {
+HT_ERR ht_ghosts_create(struct ht_device *device, const struct ht_spec *spec,
+                        struct ht_tool **out) {
     int storage[HT_MAX_COEFS];
     const int fields = ht_sizes_of(spec).sources, coefs = ht_storage_order(spec, storage);
     const struct ht_recipe recipe = {.what = "kernel of ghosts",
@@ -40,8 +40,8 @@ enum ht_err ht_ghosts_create(struct ht_device *device, const struct ht_spec *spe
     return ht_tool_keep(upload_bits((struct ghosts *)*out, spec, coefs), out);
 }
 
-enum ht_err ht_ghosts_fill(struct ht_tool *tool, const struct ht_ghost_args *args,
-                           struct ht_buffer *const *u) {
+HT_ERR ht_ghosts_fill(struct ht_tool *tool, const struct ht_ghost_args *args,
+                      struct ht_buffer *const *u) {
     const struct ghosts *g = (struct ghosts *)tool;
     const int64_t groups[3] = {ht_divide_up(args->ghosts, tool->recipe.items),
                                ht_divide_up(g->blocks, BLOCKS), g->fields};

@@ -21,8 +21,8 @@ static int order_coefs(const struct ht_spec *spec, int storage[HT_MAX_COEFS]) {
     return spec->differences > 0 ? 1 : ht_storage_order(spec, storage);
 }
 
-enum ht_err ht_injector_create(struct ht_device *device, const struct ht_spec *spec,
-                               struct ht_tool **out) {
+HT_ERR ht_injector_create(struct ht_device *device, const struct ht_spec *spec,
+                          struct ht_tool **out) {
     const bool shaped = spec->differences == 0;
     const struct ht_recipe recipe = {
         .what = "kernel of sources",
@@ -57,7 +57,7 @@ int64_t ht_injected_bytes(const struct ht_spec *spec, int64_t nodes, int64_t ent
 }
 
 /* In storage order, with zeros in the gaps. */
-static enum ht_err put_values(struct ht_injected *d, const struct ht_inject_shapes *shapes) {
+static HT_ERR put_values(struct ht_injected *d, const struct ht_inject_shapes *shapes) {
     const struct injector *injector = d->injector;
     const int64_t padded = injector->padded_coefs, count = values_of(shapes, (int)padded);
     HT_ARRAY(double, values, count);
@@ -67,7 +67,7 @@ static enum ht_err put_values(struct ht_injected *d, const struct ht_inject_shap
     return ht_tool_store_reals(&injector->tool, count, values, &d->buffer[VALUES]);
 }
 
-static enum ht_err put_odd(struct ht_injected *d, const struct ht_inject_shapes *shapes) {
+static HT_ERR put_odd(struct ht_injected *d, const struct ht_inject_shapes *shapes) {
     const struct injector *injector = d->injector;
     const int padded = injector->padded_coefs;
     HT_ARRAY(int, odd, ((int64_t)shapes->fields * padded));
@@ -78,8 +78,8 @@ static enum ht_err put_odd(struct ht_injected *d, const struct ht_inject_shapes 
                          &d->buffer[ODD]);
 }
 
-static enum ht_err fill(struct ht_injected *d, const struct ht_inject_list *list,
-                        const struct ht_inject_shapes *shapes) {
+static HT_ERR fill(struct ht_injected *d, const struct ht_inject_list *list,
+                   const struct ht_inject_shapes *shapes) {
     const struct ht_tool *tool = &d->injector->tool;
     const int64_t entries = list->begin[list->count];
     TRY(ht_tool_store(tool, 8 * list->count, list->at, &d->buffer[AT]));
@@ -100,9 +100,9 @@ void ht_injected_destroy(struct ht_injected *d) {
     free(d);
 }
 
-enum ht_err ht_injected_create(struct ht_tool *injector, const struct ht_inject_list *list,
-                               const struct ht_inject_shapes *shapes, int64_t rows,
-                               struct ht_injected **out) {
+HT_ERR ht_injected_create(struct ht_tool *injector, const struct ht_inject_list *list,
+                          const struct ht_inject_shapes *shapes, int64_t rows,
+                          struct ht_injected **out) {
     struct ht_injected *d = NULL;
     *out = NULL;
     TRY(ht_tool_build(injector));
@@ -114,13 +114,13 @@ enum ht_err ht_injected_create(struct ht_tool *injector, const struct ht_inject_
     return HT_MADE(err, d, ht_injected_destroy, out);
 }
 
-enum ht_err ht_injected_table(struct ht_injected *d, const double *values) {
+HT_ERR ht_injected_table(struct ht_injected *d, const double *values) {
     return ht_buffer_write_reals(d->buffer[TABLE], d->injector->tool.recipe.fp64, 0,
                                  d->rows * row_of(&d->shapes), values);
 }
 
-enum ht_err ht_inject(struct ht_injected *d, int64_t first, int64_t last, int64_t row, int field,
-                      int64_t nodes, struct ht_buffer *u, struct ht_buffer *v) {
+HT_ERR ht_inject(struct ht_injected *d, int64_t first, int64_t last, int64_t row, int field,
+                 int64_t nodes, struct ht_buffer *u, struct ht_buffer *v) {
     struct injector *injector = d->injector;
     const struct ht_inject_shapes *shapes = &d->shapes;
     const int64_t coefs = injector->padded_coefs, size = shapes->terms * coefs;

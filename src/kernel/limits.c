@@ -10,8 +10,8 @@ enum { COPY, FMA }; /* entries */
 enum { FROM, TO };  /* buffers */
 
 /* Best rate of several launches, until they have taken long enough; each does `work`. */
-static enum ht_err best(struct ht_tool *tool, int entry, int64_t groups, int group_size,
-                        double work, double *rate) {
+static HT_ERR best(struct ht_tool *tool, int entry, int64_t groups, int group_size, double work,
+                   double *rate) {
     struct ht_kernel *kernel = tool->kernel[HT_PART_INTERIOR][entry];
     const struct ht_arg args[2] = {{.buffer = tool->buffer[FROM]}, {.buffer = tool->buffer[TO]}};
     const int64_t range[3] = {groups, 1, 1};
@@ -33,7 +33,7 @@ struct work {
     int width, items, turns;
 };
 
-static enum ht_err measure(struct ht_tool *tool, const struct work *by, struct ht_limits *out) {
+static HT_ERR measure(struct ht_tool *tool, const struct work *by, struct ht_limits *out) {
     const struct ht_device_info *info = ht_device_info(tool->device);
     const int bytes = ht_real_size(tool->recipe.fp64), per_group = GROUP_SIZE * COPIES;
     /* Much larger than the caches of a GPU; small enough to be quick on a CPU. */
@@ -53,8 +53,7 @@ static enum ht_err measure(struct ht_tool *tool, const struct work *by, struct h
                 &out->fma_per_s);
 }
 
-enum ht_err ht_limits_measure(struct ht_device *device, bool fp64, bool anew,
-                              struct ht_limits *out) {
+HT_ERR ht_limits_measure(struct ht_device *device, bool fp64, bool anew, struct ht_limits *out) {
     const struct ht_device_info *info = ht_device_info(device);
     const char *name = HT_KEY("limits of %d units, %s", info->compute_units, ht_real_name(fp64));
     if (!anew && ht_device_recall(device, name, out, sizeof *out)) return HT_OK;

@@ -13,8 +13,8 @@ int ht_map_slots(const struct ht_map_shape *shape) {
     return slots;
 }
 
-enum ht_err ht_mapper_create(struct ht_device *device, const struct ht_map_shape *shape,
-                             struct ht_tool **out) {
+HT_ERR ht_mapper_create(struct ht_device *device, const struct ht_map_shape *shape,
+                        struct ht_tool **out) {
     const struct ht_recipe recipe = {.what = "kernel of maps",
                                      .fp64 = shape->fp64,
                                      .items = ht_tool_info(device)->gpu ? 128 : 1,
@@ -30,9 +30,9 @@ enum ht_err ht_mapper_create(struct ht_device *device, const struct ht_map_shape
     return ht_tool_keep(ht_tool_store_reals(*out, numbers, NULL, &(*out)->buffer[0]), out);
 }
 
-enum ht_err ht_mapper_take(struct ht_tool *mapper, const struct ht_window *window, int64_t from,
-                           int64_t stride, const int64_t count[3], struct ht_buffer *u, bool begins,
-                           double level, double time, const double *turn) {
+HT_ERR ht_mapper_take(struct ht_tool *mapper, const struct ht_window *window, int64_t from,
+                      int64_t stride, const int64_t count[3], struct ht_buffer *u, bool begins,
+                      double level, double time, const double *turn) {
     const struct ht_map_shape *shape = &((struct mapper *)mapper)->shape;
     double reals[3 + 2 * HT_MAP_WAVES] = {level, time};
     const bool whole = shape->window > 0;
@@ -60,8 +60,8 @@ struct ht_buffer *ht_mapper_buffer(const struct ht_tool *mapper) {
     return mapper->buffer[0];
 }
 
-enum ht_err ht_mapper_move(struct ht_tool *mapper, bool load, int64_t first, int64_t count,
-                           double *values) {
+HT_ERR ht_mapper_move(struct ht_tool *mapper, bool load, int64_t first, int64_t count,
+                      double *values) {
     const bool fp64 = mapper->recipe.fp64;
     return load ? ht_buffer_write_reals(mapper->buffer[0], fp64, first, count, values)
                 : ht_buffer_read_reals(mapper->buffer[0], fp64, first, count, values);

@@ -30,8 +30,8 @@ int64_t ht_packer_bytes(const struct ht_pack_format *format, int64_t nodes) {
            padded(padded_coefs * nodes * value_bytes(format));
 }
 
-enum ht_err ht_packer_create(struct ht_device *device, const struct ht_pack_format *format,
-                             struct ht_tool **out) {
+HT_ERR ht_packer_create(struct ht_device *device, const struct ht_pack_format *format,
+                        struct ht_tool **out) {
     const struct ht_recipe recipe = {
         .what = "kernel of messages",
         .fp64 = format->fp64,
@@ -49,8 +49,8 @@ enum ht_err ht_packer_create(struct ht_device *device, const struct ht_pack_form
 }
 
 /* Packs or unpacks, a block of coefficients at a time, or scales, one. */
-static enum ht_err launch(struct ht_tool *tool, int entry, struct ht_buffer *const *u,
-                          const struct ht_pack_range *range, struct ht_buffer *message) {
+static HT_ERR launch(struct ht_tool *tool, int entry, struct ht_buffer *const *u,
+                     const struct ht_pack_range *range, struct ht_buffer *message) {
     const struct ht_pack_format *format = &((struct packer *)tool)->format;
     const struct ht_window *window = range->window;
     const int64_t nodes = ht_box_nodes(&range->box), blocks = format->padded_coefs / format->block;
@@ -77,13 +77,13 @@ static enum ht_err launch(struct ht_tool *tool, int entry, struct ht_buffer *con
     return ht_tool_launch(tool, HT_PART_INTERIOR, entry, groups, 2 + format->fields, list);
 }
 
-enum ht_err ht_packer_pack(struct ht_tool *tool, struct ht_buffer *const *u,
-                           const struct ht_pack_range *range, struct ht_buffer *message) {
+HT_ERR ht_packer_pack(struct ht_tool *tool, struct ht_buffer *const *u,
+                      const struct ht_pack_range *range, struct ht_buffer *message) {
     if (is_scaled(&((struct packer *)tool)->format)) TRY(launch(tool, SCALE, u, range, message));
     return launch(tool, PACK, u, range, message);
 }
 
-enum ht_err ht_packer_unpack(struct ht_tool *tool, struct ht_buffer *const *u,
-                             const struct ht_pack_range *range, struct ht_buffer *message) {
+HT_ERR ht_packer_unpack(struct ht_tool *tool, struct ht_buffer *const *u,
+                        const struct ht_pack_range *range, struct ht_buffer *message) {
     return launch(tool, UNPACK, u, range, message);
 }

@@ -315,9 +315,9 @@ static struct ht_recipe recipe_of(const struct kernels *k, int ptx) {
 /* ---- kernels ---- */
 
 /* Of a group, in the whole grid or in the rows of closures. */
-static enum ht_err make_program(struct ht_device *device, const struct ht_pair_spec *spec,
-                                const struct ht_variant *variant, const struct ht_fd_shape *asked,
-                                int group, int ptx, struct kernels **out) {
+static HT_ERR make_program(struct ht_device *device, const struct ht_pair_spec *spec,
+                           const struct ht_variant *variant, const struct ht_fd_shape *asked,
+                           int group, int ptx, struct kernels **out) {
     struct kernels plan = {.pair = *spec->pair,
                            .spec = *spec,
                            .weights = ht_fd_weights(2 * spec->radius),
@@ -337,9 +337,9 @@ static enum ht_err make_program(struct ht_device *device, const struct ht_pair_s
 }
 
 /* device: NULL for the texts alone. */
-static enum ht_err make(struct ht_device *device, const struct ht_pair_spec *spec,
-                        const struct ht_variant *variant, const struct ht_fd_shape *shape, int ptx,
-                        struct kernels **out) {
+static HT_ERR make(struct ht_device *device, const struct ht_pair_spec *spec,
+                   const struct ht_variant *variant, const struct ht_fd_shape *shape, int ptx,
+                   struct kernels **out) {
     /* Few nodes along x1 or x2, or many. */
     static const struct ht_fd_shape strips = {.packs = 8, .rows = 4};
     struct kernels *all[2][2] = {{NULL}}, **last = NULL;
@@ -363,17 +363,17 @@ static enum ht_err make(struct ht_device *device, const struct ht_pair_spec *spe
     return HT_OK;
 }
 
-enum ht_err ht_pair_kernels_create(struct ht_device *device, const struct ht_pair_spec *spec,
-                                   const struct ht_variant *variant,
-                                   const struct ht_fd_shape *shape, struct ht_tool **out) {
+HT_ERR ht_pair_kernels_create(struct ht_device *device, const struct ht_pair_spec *spec,
+                              const struct ht_variant *variant, const struct ht_fd_shape *shape,
+                              struct ht_tool **out) {
     struct kernels *k;
     const enum ht_err err = make(device, spec, variant, shape, ht_device_info(device)->ptx, &k);
     *out = k != NULL ? &k->tool : NULL;
     return err;
 }
 
-enum ht_err ht_pair_text(const struct ht_pair_spec *spec, const struct ht_variant *variant,
-                         const struct ht_fd_shape *shape, int ptx, struct ht_text *out) {
+HT_ERR ht_pair_text(const struct ht_pair_spec *spec, const struct ht_variant *variant,
+                    const struct ht_fd_shape *shape, int ptx, struct ht_text *out) {
     struct kernels *k;
     TRY(make(NULL, spec, variant, shape, ptx, &k));
     for (const struct ht_tool *one = &k->tool; one != NULL; one = one->next)
@@ -440,9 +440,9 @@ static int add_arrays(const struct kernels *k, struct ht_buffer *const *target,
     return ht_tool_buffers(k->spec.staged ? k->pass.targets : 0, arrays->field, arg, n);
 }
 
-static enum ht_err launch(struct kernels *k, const struct ht_pair_task *t, int entry,
-                          const struct ht_fd_box *box, struct ht_buffer *const *target,
-                          const struct ht_pair_arrays *arrays) {
+static HT_ERR launch(struct kernels *k, const struct ht_pair_task *t, int entry,
+                     const struct ht_fd_box *box, struct ht_buffer *const *target,
+                     const struct ht_pair_arrays *arrays) {
     struct ht_fd_args args = ht_fd_args_of(box);
     struct ht_arg arg[HT_MAX_ARGS] = {HT_VALUE(args)};
     double coefs[MOST_COEFS];
@@ -491,8 +491,8 @@ static void set_layers(const struct ht_fd_box *box, const struct ht_pair_layers 
 }
 
 /* On CPUs one launch does all rows with the layers; else they follow the pass. */
-static enum ht_err launch_layers(struct kernels *k, const struct ht_pair_task *t,
-                                 const struct ht_fd_box *box, const struct ht_pair_arrays *arrays) {
+static HT_ERR launch_layers(struct kernels *k, const struct ht_pair_task *t,
+                            const struct ht_fd_box *box, const struct ht_pair_arrays *arrays) {
     struct ht_pair_layer_args args;
     struct ht_fd_args rows = ht_fd_args_of(box);
     struct ht_arg arg[HT_MAX_ARGS] = {HT_VALUE(args)};
@@ -542,8 +542,8 @@ static int cut_box(const struct kernels *k, const struct ht_fd_box *box,
     return count;
 }
 
-static enum ht_err solve(struct kernels *k, const struct ht_fd_box *box,
-                         const struct ht_pair_arrays *arrays) {
+static HT_ERR solve(struct kernels *k, const struct ht_fd_box *box,
+                    const struct ht_pair_arrays *arrays) {
     const double scale[3] = {0, 0, 0};
     const struct ht_fd_args args = ht_fd_args_of(box);
     double coefs[MOST_COEFS];
@@ -560,8 +560,8 @@ static enum ht_err solve(struct kernels *k, const struct ht_fd_box *box,
     return ht_tool_launch(&k->tool, HT_PART_INTERIOR, HT_PAIR_SOLVE, groups, n, arg);
 }
 
-enum ht_err ht_pair_pass(struct ht_tool *tool, const struct ht_pair_task *t,
-                         const struct ht_pair_arrays *arrays) {
+HT_ERR ht_pair_pass(struct ht_tool *tool, const struct ht_pair_task *t,
+                    const struct ht_pair_arrays *arrays) {
     const struct kernels *all = (const struct kernels *)tool;
     const bool steps = t->work == HT_PAIR_STEP;
     struct ht_fd_box boxes[MOST_PARTS];

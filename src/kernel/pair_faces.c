@@ -115,8 +115,8 @@ static void add_lists(const struct ht_pair_spec *spec, int group, struct meeting
     add_kept(spec, m, out);
 }
 
-enum ht_err ht_pair_meeting_create(struct ht_device *device, const struct ht_pair_spec *spec,
-                                   int group, struct ht_tool **out) {
+HT_ERR ht_pair_meeting_create(struct ht_device *device, const struct ht_pair_spec *spec, int group,
+                              struct ht_tool **out) {
     struct meeting lists = {.dims = spec->pair->dims,
                             .radius = spec->radius,
                             .numbers = spec->pair->ncoefficients,
@@ -160,7 +160,7 @@ void ht_pair_met_destroy(struct ht_pair_met *met) {
     free(met);
 }
 
-static enum ht_err store(struct ht_pair_met *met, const struct ht_pair_meets *meets) {
+static HT_ERR store(struct ht_pair_met *met, const struct ht_pair_meets *meets) {
     const struct ht_tool *tool = &met->meeting->tool;
     struct ht_buffer **b = met->buffer;
     TRY(ht_tool_store(tool, 8 * meets->points, meets->at, &b[AT]));
@@ -171,8 +171,8 @@ static enum ht_err store(struct ht_pair_met *met, const struct ht_pair_meets *me
     return ht_tool_store_reals(tool, meets->points * met->meeting->rows, NULL, &b[G]);
 }
 
-enum ht_err ht_pair_met_create(struct ht_tool *meeting, const struct ht_pair_meets *meets,
-                               struct ht_pair_met **out) {
+HT_ERR ht_pair_met_create(struct ht_tool *meeting, const struct ht_pair_meets *meets,
+                          struct ht_pair_met **out) {
     struct ht_pair_met *met = NULL;
     *out = NULL;
     TRY(ht_tool_build(meeting));
@@ -193,16 +193,16 @@ static struct ht_pair_meet_args args_of(const int64_t range[2], const struct ht_
                                       .keeps = keeps};
 }
 
-static enum ht_err launch(struct ht_pair_met *met, enum ht_step_part part, int entry,
-                          const int64_t range[2], int count, const struct ht_arg *arg) {
+static HT_ERR launch(struct ht_pair_met *met, enum ht_step_part part, int entry,
+                     const int64_t range[2], int count, const struct ht_arg *arg) {
     struct ht_tool *tool = &met->meeting->tool;
     const int64_t groups[3] = {ht_divide_up(range[1] - range[0], tool->recipe.items), 1, 1};
     return range[0] < range[1] ? ht_tool_launch(tool, part, entry, groups, count, arg) : HT_OK;
 }
 
-enum ht_err ht_pair_meet(struct ht_pair_met *met, const struct ht_pair_task *t,
-                         const int64_t point_range[2], const int64_t target_range[2],
-                         const struct ht_pair_arrays *arrays) {
+HT_ERR ht_pair_meet(struct ht_pair_met *met, const struct ht_pair_task *t,
+                    const int64_t point_range[2], const int64_t target_range[2],
+                    const struct ht_pair_arrays *arrays) {
     const struct meeting *m = met->meeting;
     const struct ht_pair_meet_args points = args_of(point_range, &t->box, false);
     const struct ht_pair_meet_args targets = args_of(target_range, &t->box, t->keeps);
@@ -227,9 +227,9 @@ enum ht_err ht_pair_meet(struct ht_pair_met *met, const struct ht_pair_task *t,
     return launch(met, t->part, PART, target_range, n, other);
 }
 
-enum ht_err ht_pair_meet_add(struct ht_pair_met *met, const struct ht_fd_box *box,
-                             const int64_t range[2], struct ht_buffer *const *y,
-                             struct ht_buffer *const *e, struct ht_buffer *sum) {
+HT_ERR ht_pair_meet_add(struct ht_pair_met *met, const struct ht_fd_box *box,
+                        const int64_t range[2], struct ht_buffer *const *y,
+                        struct ht_buffer *const *e, struct ht_buffer *sum) {
     const struct meeting *m = met->meeting;
     const struct ht_pair_meet_args points = args_of(range, box, false);
     struct ht_arg arg[3 + 2 * HT_MAX_FIELDS] = {

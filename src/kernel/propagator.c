@@ -18,8 +18,8 @@ static int64_t vector_bytes(const struct ht_spec *spec, int cells) {
 
 /* Targets per vector: those of the tuning, else 64 bytes on a CPU and one target on a GPU.
  * HT_ERR_INPUT if the tuning's cells are not the size of a vector. */
-static enum ht_err ht_vector_cells(const struct ht_tuning *tuning, const struct ht_spec *spec,
-                                   const struct ht_device_info *info, int *cells) {
+static HT_ERR ht_vector_cells(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                              const struct ht_device_info *info, int *cells) {
     const int most = spec->fp64 ? 8 : 16; /* 64 bytes */
     int wanted = tuning->cells;
     REQUIRE(wanted <= most && (wanted & (wanted - 1)) == 0, HT_ERR_INPUT,
@@ -29,8 +29,8 @@ static enum ht_err ht_vector_cells(const struct ht_tuning *tuning, const struct 
     return HT_OK;
 }
 
-static enum ht_err vector_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
-                                const struct ht_device_info *info, struct ht_shape *out) {
+static HT_ERR vector_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                           const struct ht_device_info *info, struct ht_shape *out) {
     const int64_t limit = ht_vector_limit(info);
     TRY(ht_vector_cells(tuning, spec, info, &out->cells));
     while (tuning->cells == 0 && out->cells > 1 && vector_bytes(spec, out->cells) > limit)
@@ -91,8 +91,8 @@ static void fit(const struct ht_tuning *tuning, const struct ht_spec *spec, cons
     s->local_bytes = local_bytes(spec, s, rows);
 }
 
-static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
-                                const struct ht_device_info *info, struct ht_shape *out) {
+static HT_ERR choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                           const struct ht_device_info *info, struct ht_shape *out) {
     int rows[8], dims = spec->eq->dims;
     ht_blocks_rows(spec, rows);
     TRY(ht_vector_cells(tuning, spec, info, &out->cells));
@@ -104,8 +104,8 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
 }
 
 /* op[field][chunk][tile of rows][source entry of the chunk][row]. */
-static enum ht_err pack_tiles(const struct ht_blocks *blocks, const struct ht_spec *spec,
-                              const struct ht_shape *shape, struct ht_operator *out) {
+static HT_ERR pack_tiles(const struct ht_blocks *blocks, const struct ht_spec *spec,
+                         const struct ht_shape *shape, struct ht_operator *out) {
     const int coefs = ht_sizes_of(spec).coefs, tile = shape->tile;
     const int rows = ht_blocks_padded(blocks->rows, tile);
     int begin[9];

@@ -27,8 +27,8 @@ static bool pays(const struct ht_spec *spec) {
     return dims == 2 ? z.coefs <= 36 : entries <= 1024;
 }
 
-enum ht_err ht_target_group(const struct ht_tuning *tuning, const struct ht_device_info *info,
-                            int dims, struct ht_shape *out) {
+HT_ERR ht_target_group(const struct ht_tuning *tuning, const struct ht_device_info *info, int dims,
+                       struct ht_shape *out) {
     out->cells = tuning->cells > 0 ? tuning->cells : WARP;
     out->rows = dims == 1 ? 1 : tuning->rows > 0 ? tuning->rows : 4;
     while (tuning->rows == 0 && out->rows > 1 && (int64_t)out->cells * out->rows > info->max_group)
@@ -40,8 +40,8 @@ enum ht_err ht_target_group(const struct ht_tuning *tuning, const struct ht_devi
     return HT_OK;
 }
 
-static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
-                                const struct ht_device_info *info, struct ht_shape *out) {
+static HT_ERR choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                           const struct ht_device_info *info, struct ht_shape *out) {
     int dims = spec->eq->dims, element_size = ht_real_size(spec->fp64);
     TRY(ht_target_group(tuning, info, dims, out));
     out->chunk = 1;
@@ -51,8 +51,8 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
     return HT_OK;
 }
 
-static enum ht_err pack_literals(const struct ht_blocks *blocks, const struct ht_spec *spec,
-                                 HT_UNUSED const struct ht_shape *shape, struct ht_operator *out) {
+static HT_ERR pack_literals(const struct ht_blocks *blocks, const struct ht_spec *spec,
+                            HT_UNUSED const struct ht_shape *shape, struct ht_operator *out) {
     int storage[HT_MAX_COEFS], most = 0;
     HT_FREED int *bits = NULL, *target = NULL;
     const int padded = ht_storage_order(spec, storage);

@@ -16,8 +16,8 @@ static int64_t local_bytes(const struct ht_spec *spec, const struct ht_shape *s,
 /* Parts: as many as groups of the device's size need. A chunk gives each work-item the sums of one
  * entry, or of fewer where local memory has no room. Measured on an H200 (bench/NOTES.md): 32 cells
  * and all of the local memory, not 16 cells or half of it, which more groups would share. */
-static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
-                                const struct ht_device_info *info, struct ht_shape *out) {
+static HT_ERR choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                           const struct ht_device_info *info, struct ht_shape *out) {
     const int most = info->max_group < 512 ? (int)info->max_group : 512;
     int rows[8];
     ht_blocks_rows(spec, rows);
@@ -36,8 +36,8 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
 }
 
 /* op[part][chunk][entry][tile][row]. */
-static enum ht_err pack_tiles(const struct ht_blocks *blocks, const struct ht_spec *spec,
-                              const struct ht_shape *shape, struct ht_operator *out) {
+static HT_ERR pack_tiles(const struct ht_blocks *blocks, const struct ht_spec *spec,
+                         const struct ht_shape *shape, struct ht_operator *out) {
     const int own = shape->group_size / shape->cells, tile = shape->tile;
     const int all = own * shape->parts, rows = all * tile;
     const int64_t entries = ht_divide_up(blocks->sources, shape->chunk) * shape->chunk;

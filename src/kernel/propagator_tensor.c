@@ -108,9 +108,9 @@ static int ht_tensor_parts(const struct ht_spec *spec, int most_tiles) {
 
 /* Completes a shape of so many cells, at most so many rows and so many tiles of a part, whose
  * results registers hold; rows: halved until the arrays fit. */
-static enum ht_err complete(const struct ht_tuning *tuning, const struct ht_spec *spec,
-                            const struct ht_device_info *info, int most_tiles, int rows,
-                            struct ht_shape *out, struct ht_tensor_shape *s) {
+static HT_ERR complete(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                       const struct ht_device_info *info, int most_tiles, int rows,
+                       struct ht_shape *out, struct ht_tensor_shape *s) {
     const int64_t limit = ht_local_limit(info);
     REQUIRE(tuning->cells == 0 || tuning->cells == TENSOR_CELLS, HT_ERR_INPUT,
             "this variant works on %d cells per group", TENSOR_CELLS);
@@ -138,8 +138,8 @@ static int most_tiles(const struct ht_spec *spec) {
     return 20 * make_cut(spec, 2 * parts).all > 11 * make_cut(spec, parts).all ? 30 : 24;
 }
 
-static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
-                                const struct ht_device_info *info, struct ht_shape *out) {
+static HT_ERR choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                           const struct ht_device_info *info, struct ht_shape *out) {
     struct ht_tensor_shape s;
     TRY(complete(tuning, spec, info, most_tiles(spec), 4, out, &s));
     /* With fewer registers more work-groups fit a multiprocessor; values measured on an H200. NVRTC
@@ -192,8 +192,8 @@ static double *where_of(const struct packing *p, int part, int n) {
 
 /* Pairs of storage indices are results of their block; those that belong to no class, which are
  * padding, are free results, which are 0. storage: of ht_storage_order. */
-static enum ht_err pack_rows(const struct packing *p, int targets, int coefs, int padded_coefs,
-                             const int *storage) {
+static HT_ERR pack_rows(const struct packing *p, int targets, int coefs, int padded_coefs,
+                        const int *storage) {
     const struct ht_tensor_cut *cut = &p->s.cut;
     const int all = cut->all * 4, results = cut->parts * all;
     int count[8] = {0}, free_one = 0;
@@ -243,8 +243,8 @@ static void add_tiles(const struct ht_tensor_shape *s, const struct ht_shape *sh
 }
 
 /* As ht_variant.pack. */
-static enum ht_err pack(const struct ht_blocks *blocks, const struct ht_spec *spec,
-                        const struct ht_shape *shape, struct ht_operator *out) {
+static HT_ERR pack(const struct ht_blocks *blocks, const struct ht_spec *spec,
+                   const struct ht_shape *shape, struct ht_operator *out) {
     int storage[HT_MAX_COEFS];
     const struct ht_sizes z = ht_sizes_of(spec);
     const int padded_coefs = ht_storage_order(spec, storage);
@@ -284,8 +284,8 @@ static int planes_registers(const struct ht_spec *spec, const struct ht_tensor_c
     return cut->all <= 8 || most >= 8 ? 168 : 255;
 }
 
-static enum ht_err planes_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
-                                const struct ht_device_info *info, struct ht_shape *out) {
+static HT_ERR planes_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                           const struct ht_device_info *info, struct ht_shape *out) {
     struct ht_tensor_shape s;
     out->depth = DEPTH;
     TRY(complete(tuning, spec, info, spec->fp64 ? 16 : 24, 2, out, &s));
@@ -339,9 +339,8 @@ static bool warpgroup_pays(const struct ht_spec *spec) {
     return spec->order > 3 || both > 4 || (spec->order == 3 && both > 2);
 }
 
-static enum ht_err warpgroup_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
-                                   HT_UNUSED const struct ht_device_info *info,
-                                   struct ht_shape *out) {
+static HT_ERR warpgroup_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                              HT_UNUSED const struct ht_device_info *info, struct ht_shape *out) {
     const int rows = 2, cells = TARGETS / DEPTH / rows;
     REQUIRE(tuning->cells == 0 || tuning->cells == cells, HT_ERR_INPUT,
             "this variant works on %d cells per group", cells);

@@ -16,7 +16,7 @@ int64_t ht_rows_bytes(const struct ht_rows_shape *shape) {
            shape->rows * (16 + shape->slots * word);
 }
 
-static enum ht_err store(struct rows *r, const struct ht_rows_tables *t) {
+static HT_ERR store(struct rows *r, const struct ht_rows_tables *t) {
     const struct ht_rows_shape *s = &r->shape;
     const struct ht_tool *tool = &r->tool;
     TRY(ht_tool_store(tool, 4 * s->patterns * ht_rows_numbers(s), t->node, &r->tool.buffer[NODE]));
@@ -33,8 +33,8 @@ static int sums_of(const struct ht_rows_shape *shape) {
     return shape->coefs > 1 ? ITEMS : 16;
 }
 
-enum ht_err ht_rows_create(struct ht_device *device, const struct ht_rows_shape *shape,
-                           const struct ht_rows_tables *tables, struct ht_tool **out) {
+HT_ERR ht_rows_create(struct ht_device *device, const struct ht_rows_shape *shape,
+                      const struct ht_rows_tables *tables, struct ht_tool **out) {
     const struct ht_device_info *info = ht_tool_info(device);
     const struct ht_recipe recipe = {.what = "kernel of receivers",
                                      .fp64 = shape->fp64,
@@ -53,8 +53,8 @@ enum ht_err ht_rows_create(struct ht_device *device, const struct ht_rows_shape 
     return ht_tool_keep(store((struct rows *)*out, tables), out);
 }
 
-enum ht_err ht_rows_take(struct ht_tool *tool, int64_t first, int64_t last, struct ht_buffer *u,
-                         int64_t nodes, int64_t slot) {
+HT_ERR ht_rows_take(struct ht_tool *tool, int64_t first, int64_t last, struct ht_buffer *u,
+                    int64_t nodes, int64_t slot) {
     const struct ht_rows_shape *shape = &((struct rows *)tool)->shape;
     const struct ht_rows_args args = {.first = (long)first,
                                       .last = (long)last,
@@ -72,7 +72,7 @@ enum ht_err ht_rows_take(struct ht_tool *tool, int64_t first, int64_t last, stru
                                   HT_BUFFER(u), HT_BUFFER(tool->buffer[RING])));
 }
 
-enum ht_err ht_rows_read(struct ht_tool *tool, int64_t slots, double *out) {
+HT_ERR ht_rows_read(struct ht_tool *tool, int64_t slots, double *out) {
     const struct ht_rows_shape *shape = &((struct rows *)tool)->shape;
     return ht_buffer_read_reals(tool->buffer[RING], shape->fp64, 0, slots * shape->rows, out);
 }

@@ -15,8 +15,8 @@ static const char *refuses(const struct ht_spec *spec) {
     return NULL;
 }
 
-static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
-                                const struct ht_device_info *info, struct ht_shape *out) {
+static HT_ERR choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                           const struct ht_device_info *info, struct ht_shape *out) {
     const int most_values = spec->fp64 ? 32 : 72; /* registers of a face */
     struct ht_sizes z = ht_sizes_of(spec);
     TRY(ht_target_group(tuning, info, spec->eq->dims, out));
@@ -26,8 +26,8 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
     return HT_OK;
 }
 
-static enum ht_err pack_axes(HT_UNUSED const struct ht_blocks *blocks, const struct ht_spec *spec,
-                             HT_UNUSED const struct ht_shape *shape, struct ht_operator *out) {
+static HT_ERR pack_axes(HT_UNUSED const struct ht_blocks *blocks, const struct ht_spec *spec,
+                        HT_UNUSED const struct ht_shape *shape, struct ht_operator *out) {
     enum { MOST = 2 * HT_MAX_ORDER + 2 };
     double matrix[MOST * MOST], axis[3 * 2 * MOST * MOST / 4];
     int n = spec->order + 1, count = 0;

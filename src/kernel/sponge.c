@@ -10,7 +10,7 @@ struct sponge {
 };
 
 /* Storage indices [axis][line][i] of the lines of coefficients. */
-static enum ht_err upload_lines(struct sponge *sponge, const struct ht_spec *spec) {
+static HT_ERR upload_lines(struct sponge *sponge, const struct ht_spec *spec) {
     const int n = sponge->coefs, lines = sponge->lines, dims = spec->eq->dims;
     int storage[HT_MAX_COEFS];
     ht_storage_order(spec, storage);
@@ -24,8 +24,8 @@ static enum ht_err upload_lines(struct sponge *sponge, const struct ht_spec *spe
                          &sponge->tool.buffer[0]);
 }
 
-enum ht_err ht_sponge_create(struct ht_device *device, const struct ht_spec *spec,
-                             struct ht_tool **out) {
+HT_ERR ht_sponge_create(struct ht_device *device, const struct ht_spec *spec,
+                        struct ht_tool **out) {
     const int coefs = spec->order + 1;
     const int lines = spec->eq->dims > 2 ? coefs * coefs : spec->eq->dims > 1 ? coefs : 1;
     const struct ht_recipe recipe = {
@@ -42,9 +42,9 @@ enum ht_err ht_sponge_create(struct ht_device *device, const struct ht_spec *spe
     return ht_tool_keep(upload_lines((struct sponge *)*out, spec), out);
 }
 
-enum ht_err ht_sponge_multiply(struct ht_tool *tool, enum ht_step_part part,
-                               const struct ht_sponge_args *args, struct ht_buffer *jets,
-                               struct ht_buffer *u) {
+HT_ERR ht_sponge_multiply(struct ht_tool *tool, enum ht_step_part part,
+                          const struct ht_sponge_args *args, struct ht_buffer *jets,
+                          struct ht_buffer *u) {
     const int64_t nodes = args->count[0] * args->count[1] * args->count[2];
     const int64_t groups[3] = {ht_divide_up(nodes, tool->recipe.items),
                                ((struct sponge *)tool)->lines, 1};

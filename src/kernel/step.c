@@ -42,7 +42,7 @@ struct ht_step {
 
 /* ---- products ---- */
 
-static enum ht_err create_products(struct ht_step *step) {
+static HT_ERR create_products(struct ht_step *step) {
     const int t = step->sizes.t1;
     double matrix[4 * (HT_MAX_ORDER + 1) * (HT_MAX_ORDER + 1)];
     double fused[MOST_VALUES] = {0};
@@ -72,8 +72,8 @@ static struct ht_buffer *products_source(const struct ht_step *step, struct ht_b
 
 /* `batches` products of one shape, split into launches within the limits of every device. data:
  * which of A and B is not the shared operator. */
-static enum ht_err launch_all(struct ht_step *step, struct ht_gemm_shape shape, int data,
-                              int64_t batches, struct ht_buffer *const buffers[3]) {
+static HT_ERR launch_all(struct ht_step *step, struct ht_gemm_shape shape, int data,
+                         int64_t batches, struct ht_buffer *const buffers[3]) {
     for (int64_t first = 0; first < batches; first += MOST_BATCHES) {
         int64_t left = batches - first;
         shape.batches = left < MOST_BATCHES ? left : MOST_BATCHES;
@@ -84,8 +84,8 @@ static enum ht_err launch_all(struct ht_step *step, struct ht_gemm_shape shape, 
     return HT_OK;
 }
 
-static enum ht_err run_products(struct ht_step *step, int64_t targets, struct ht_buffer *poly,
-                                struct ht_buffer *work) {
+static HT_ERR run_products(struct ht_step *step, int64_t targets, struct ht_buffer *poly,
+                           struct ht_buffer *work) {
     const int64_t p = step->p, t = step->sizes.t1, cube = step->sizes.cube;
     const int64_t rows = targets * (cube / p), whole = rows / ROWS, rest = rows % ROWS;
     struct ht_buffer *from = products_source(step, poly, work), *to = from == poly ? work : poly;
@@ -111,7 +111,7 @@ static enum ht_err run_products(struct ht_step *step, int64_t targets, struct ht
 
 /* The operator's values; a variant without operator gets a buffer of one value, since its kernel
  * needs the argument. */
-static enum ht_err build(struct ht_step *step, const struct ht_operator *op) {
+static HT_ERR build(struct ht_step *step, const struct ht_operator *op) {
     const double nothing = 0;
     const bool some = op->count > 0;
     if (ht_variant_has(step->variant, HT_STAGE_OPERATOR))
@@ -124,9 +124,9 @@ static enum ht_err build(struct ht_step *step, const struct ht_operator *op) {
     return ht_variant_needs_work(step->variant) ? create_products(step) : HT_OK;
 }
 
-static enum ht_err create(struct ht_device *device, const struct ht_variant *variant,
-                          const struct ht_spec *spec, const struct ht_shape *shape,
-                          struct ht_tool **out) {
+static HT_ERR create(struct ht_device *device, const struct ht_variant *variant,
+                     const struct ht_spec *spec, const struct ht_shape *shape,
+                     struct ht_tool **out) {
     HT_FREED_TEXT struct ht_text definitions = {0};
     HT_ENDED(ht_operator_free) struct ht_operator op = {0};
     const struct ht_step own = {.variant = variant,
@@ -147,9 +147,9 @@ static enum ht_err create(struct ht_device *device, const struct ht_variant *var
     return ht_tool_keep(build(step, &op), out);
 }
 
-enum ht_err ht_step_create(struct ht_device *device, const struct ht_variant *variant,
-                           const struct ht_spec *spec, const struct ht_shape *shape,
-                           struct ht_tool **out) {
+HT_ERR ht_step_create(struct ht_device *device, const struct ht_variant *variant,
+                      const struct ht_spec *spec, const struct ht_shape *shape,
+                      struct ht_tool **out) {
     *out = NULL;
     const enum ht_err err = create(device, variant, spec, shape, out);
     return err == HT_OK ? HT_OK : ht_err_prefix(err, "variant %s", variant->name);
@@ -180,9 +180,9 @@ static int list_arguments(const struct ht_step *step, enum ht_stage_kind kind,
 }
 
 /* For each field gathers vertex values, then applies products, alternately into poly and work. */
-static enum ht_err interpolate_by_products(struct ht_step *step, enum ht_step_part part,
-                                           const struct ht_step_args *args,
-                                           const struct ht_step_buffers *buffers) {
+static HT_ERR interpolate_by_products(struct ht_step *step, enum ht_step_part part,
+                                      const struct ht_step_args *args,
+                                      const struct ht_step_buffers *buffers) {
     const struct ht_sizes *z = &step->sizes;
     int64_t row = args->end[0] - args->begin[0];
     int64_t rows = (args->end[1] - args->begin[1]) * (args->end[2] - args->begin[2]);
@@ -206,8 +206,8 @@ static void plane_groups(const struct ht_shape *shape, const struct ht_step_args
     groups[1] = ht_divide_up(args->end[1] - args->begin[1], shape->rows);
 }
 
-static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
-                          const struct ht_step_args *args, const struct ht_step_buffers *buffers) {
+static HT_ERR launch(struct ht_step *step, enum ht_step_part part, int i,
+                     const struct ht_step_args *args, const struct ht_step_buffers *buffers) {
     enum ht_stage_kind kind = step->variant->stage[i].kind;
     struct ht_arg arg[HT_MAX_ARGS];
     if (kind == HT_STAGE_INTERPOLATE_GEMM)
@@ -259,8 +259,8 @@ static long choose_march(const struct ht_step *step, const struct ht_step_args *
     return equal < even ? equal : even;
 }
 
-enum ht_err ht_step_launch(struct ht_tool *tool, enum ht_step_part part,
-                           const struct ht_step_args *args, const struct ht_step_buffers *buffers) {
+HT_ERR ht_step_launch(struct ht_tool *tool, enum ht_step_part part, const struct ht_step_args *args,
+                      const struct ht_step_buffers *buffers) {
     struct ht_step *step = (struct ht_step *)tool;
     struct ht_step_args some = *args;
     long chunk = args->end[2] - args->begin[2];

@@ -16,8 +16,8 @@ struct sums {
     int64_t room[2]; /* bytes that the buffers hold */
 };
 
-enum ht_err ht_sums_create(struct ht_device *device, const struct ht_spec *spec, bool wide,
-                           bool closed, struct ht_tool **out) {
+HT_ERR ht_sums_create(struct ht_device *device, const struct ht_spec *spec, bool wide, bool closed,
+                      struct ht_tool **out) {
     const bool differences = spec->differences > 0, gpu = ht_tool_info(device)->gpu;
     const int points = differences ? 1 : HT_MEASURE_POINTS;
     const struct ht_recipe recipe = {.what = "kernel of sums",
@@ -34,7 +34,7 @@ enum ht_err ht_sums_create(struct ht_device *device, const struct ht_spec *spec,
     return ht_tool_create(device, &recipe, &own, sizeof own, out);
 }
 
-static enum ht_err make_room(struct sums *r, int which, int64_t bytes) {
+static HT_ERR make_room(struct sums *r, int which, int64_t bytes) {
     struct ht_buffer **buffer = &r->tool.buffer[which];
     if (bytes <= r->room[which]) return HT_OK;
     ht_buffer_destroy(*buffer);
@@ -67,7 +67,7 @@ static struct ht_sum_args args_of(const struct ht_sum_item *item) {
 }
 
 /* Weights of coefficients at points, one item after the other. */
-static enum ht_err send_weights(struct sums *r, int count, const struct ht_sum_item *items) {
+static HT_ERR send_weights(struct sums *r, int count, const struct ht_sum_item *items) {
     int64_t values = 0, at = 0;
     for (int i = 0; i < count; i++) values += (int64_t)coefs_of(&items[i]) * r->points;
     TRY(make_room(r, WEIGHTS, 8 * values));
@@ -82,8 +82,8 @@ static enum ht_err send_weights(struct sums *r, int count, const struct ht_sum_i
     return ht_buffer_write_reals(r->tool.buffer[WEIGHTS], r->wide, 0, values, data);
 }
 
-static enum ht_err launch(struct sums *r, const struct ht_sum_item *item,
-                          const struct ht_sum_args *args) {
+static HT_ERR launch(struct sums *r, const struct ht_sum_item *item,
+                     const struct ht_sum_args *args) {
     const int64_t groups[3] = {args->groups, args->count[2], 1};
     const float single = (float)item->level;
     return ht_tool_launch(
@@ -110,8 +110,8 @@ static void add_groups(const struct ht_sum_args *args, int64_t plane, int64_t be
     }
 }
 
-enum ht_err ht_sums_run(struct ht_tool *sums, int count, const struct ht_sum_item *items, bool each,
-                        struct ht_measure *out) {
+HT_ERR ht_sums_run(struct ht_tool *sums, int count, const struct ht_sum_item *items, bool each,
+                   struct ht_measure *out) {
     struct sums *r = (struct sums *)sums;
     int64_t values = 0, weights = 0;
     HT_ARRAY(struct ht_sum_args, args, count);

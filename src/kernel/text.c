@@ -93,8 +93,8 @@ void ht_operator_free(struct ht_operator *op) {
     *op = (struct ht_operator){0};
 }
 
-enum ht_err ht_operator_make(const struct ht_variant *variant, const struct ht_spec *spec,
-                             const struct ht_shape *shape, struct ht_operator *out) {
+HT_ERR ht_operator_make(const struct ht_variant *variant, const struct ht_spec *spec,
+                        const struct ht_shape *shape, struct ht_operator *out) {
     struct ht_blocks *blocks = NULL;
     *out = (struct ht_operator){0};
     if (variant->pack == NULL) return HT_OK;
@@ -132,9 +132,9 @@ static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z, stru
     ht_text_add(out, "\n");
 }
 
-enum ht_err ht_step_recipe(const struct ht_variant *variant, const struct ht_spec *spec,
-                           const struct ht_shape *shape, const struct ht_operator *op,
-                           struct ht_text *definitions, struct ht_recipe *out) {
+HT_ERR ht_step_recipe(const struct ht_variant *variant, const struct ht_spec *spec,
+                      const struct ht_shape *shape, const struct ht_operator *op,
+                      struct ht_text *definitions, struct ht_recipe *out) {
     const struct ht_sizes z = ht_sizes_of(spec);
     const struct ht_equations *eq = spec->eq;
     *out = (struct ht_recipe){
@@ -183,8 +183,8 @@ enum ht_err ht_step_recipe(const struct ht_variant *variant, const struct ht_spe
     return ht_text_status(definitions);
 }
 
-enum ht_err ht_kernel_text(const struct ht_variant *variant, const struct ht_spec *spec,
-                           const struct ht_shape *shape, struct ht_text *out) {
+HT_ERR ht_kernel_text(const struct ht_variant *variant, const struct ht_spec *spec,
+                      const struct ht_shape *shape, struct ht_text *out) {
     HT_ENDED(ht_operator_free) struct ht_operator op = {0};
     HT_FREED_TEXT struct ht_text definitions = {0};
     struct ht_recipe recipe;

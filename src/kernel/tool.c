@@ -6,7 +6,7 @@ const struct ht_device_info *ht_tool_info(const struct ht_device *device) {
     return device != NULL ? ht_device_info(device) : &any;
 }
 
-static enum ht_err add_file(const char *name, struct ht_text *out) {
+static HT_ERR add_file(const char *name, struct ht_text *out) {
     for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
         if (strcmp(ht_kernel_sources[i].name, name) == 0) {
             ht_text_add(out, "%s", ht_kernel_sources[i].text);
@@ -15,7 +15,7 @@ static enum ht_err add_file(const char *name, struct ht_text *out) {
     FAIL(HT_ERR_INTERNAL, "no kernel file %s", name);
 }
 
-enum ht_err ht_recipe_write(const struct ht_recipe *r, struct ht_text *out) {
+HT_ERR ht_recipe_write(const struct ht_recipe *r, struct ht_text *out) {
     ht_text_add(out, "#define HT_DOUBLE %d\n#define HT_TOOL_ITEMS %d\n", r->fp64, r->items);
     for (int i = 0; i < HT_RECIPE_NUMBERS && r->number[i].name != NULL; i++)
         ht_text_add(out, "#define HT_%s %d\n", r->number[i].name, r->number[i].value);
@@ -28,8 +28,8 @@ enum ht_err ht_recipe_write(const struct ht_recipe *r, struct ht_text *out) {
     return ht_text_status(out);
 }
 
-enum ht_err ht_tool_create(struct ht_device *device, const struct ht_recipe *recipe,
-                           const void *own, size_t size, void *out) {
+HT_ERR ht_tool_create(struct ht_device *device, const struct ht_recipe *recipe, const void *own,
+                      size_t size, void *out) {
     struct ht_tool *tool = NULL;
     *(void **)out = NULL;
     TRY(ht_mem_alloc(1, size, &tool));
@@ -68,7 +68,7 @@ const char *ht_tool_text(const struct ht_tool *tool) {
     return tool->text.data;
 }
 
-enum ht_err ht_tool_build(struct ht_tool *tool) {
+HT_ERR ht_tool_build(struct ht_tool *tool) {
     const struct ht_recipe *r = &tool->recipe;
     if (tool->program != NULL || tool->device == NULL) return HT_OK;
     enum ht_err err = ht_program_build(tool->device, tool->text.data, &tool->program);
@@ -83,8 +83,8 @@ bool ht_tool_cached(const struct ht_tool *tool) {
     return ht_program_cached(tool->program) && (tool->next == NULL || ht_tool_cached(tool->next));
 }
 
-enum ht_err ht_tool_launch(struct ht_tool *tool, enum ht_step_part part, int entry,
-                           const int64_t groups[3], int count, const struct ht_arg *args) {
+HT_ERR ht_tool_launch(struct ht_tool *tool, enum ht_step_part part, int entry,
+                      const int64_t groups[3], int count, const struct ht_arg *args) {
     TRY(ht_tool_build(tool));
     return ht_kernel_launch(tool->kernel[tool->recipe.parts ? part : 0][entry], count, args, groups,
                             tool->recipe.items);
@@ -123,16 +123,16 @@ int ht_tool_buffers(unsigned numbers, struct ht_buffer *const *buffer, struct ht
     return n;
 }
 
-enum ht_err ht_tool_store(const struct ht_tool *tool, int64_t bytes, const void *data,
-                          struct ht_buffer **out) {
+HT_ERR ht_tool_store(const struct ht_tool *tool, int64_t bytes, const void *data,
+                     struct ht_buffer **out) {
     const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     if (tool->device == NULL) return HT_OK;
     TRY(ht_buffer_create(tool->device, bytes, out));
     return data != NULL ? ht_buffer_write(*out, span, data) : HT_OK;
 }
 
-enum ht_err ht_tool_store_reals(const struct ht_tool *tool, int64_t count, const double *values,
-                                struct ht_buffer **out) {
+HT_ERR ht_tool_store_reals(const struct ht_tool *tool, int64_t count, const double *values,
+                           struct ht_buffer **out) {
     const bool fp64 = tool->recipe.fp64;
     if (tool->device == NULL) return HT_OK;
     if (values == NULL) return ht_buffer_create(tool->device, count * ht_real_size(fp64), out);

@@ -111,8 +111,8 @@ struct ht_cost ht_variant_cost(const struct ht_variant *variant, const struct ht
 
 /* ---- shared by several variants' shapes ---- */
 
-enum ht_err ht_variant_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
-                             const struct ht_device_info *info, struct ht_shape *out) {
+HT_ERR ht_variant_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                        const struct ht_device_info *info, struct ht_shape *out) {
     const struct ht_variant *variant = tuning->variant;
     const char *reason = ht_variant_refuses(variant, spec);
     const char *lacks = ht_variant_lacks(variant, info);

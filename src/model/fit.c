@@ -105,7 +105,7 @@ static double part_below(const struct ht_fit_axis *axis, const struct table *tab
                                 : 1 - part_of_split(-z, -x, 1 / up, shift == 1);
 }
 
-static enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_window window) {
+static HT_ERR ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_window window) {
     const bool slope = window == HT_FIT_BOX_SLOPE || window == HT_FIT_COSINE_SLOPE;
     const double half = half_width(window), width = 1.0 / FINE;
     struct table table = {.window = window};
@@ -156,7 +156,7 @@ int ht_fit_scalar(const struct ht_fit *fit, int field) {
 }
 
 /* The factors by which 1/K and rho jump at the ends of pieces along their axis, up if above 1. */
-static enum ht_err find_jumps(const struct ht_fit *fit, int k) {
+static HT_ERR find_jumps(const struct ht_fit *fit, int k) {
     const struct ht_fit_axis *axis = &fit->axis[k];
     const struct ht_second_order *form = &fit->medium->eq->second_order;
     int64_t p = 0; /* where pieces are the boxes in their order */
@@ -199,7 +199,7 @@ static void settle(struct ht_fit_axis *axis, int64_t p) {
 }
 
 /* Sets the ends at which the medium is split; the axes have pieces. */
-static enum ht_err ht_fit_split(struct ht_fit *fit) {
+static HT_ERR ht_fit_split(struct ht_fit *fit) {
     int axes = 0, along = 0;
     for (int k = 0; k < 3; k++)
         if (fit->axis[k].boxes > 1) axes++, along = k;
@@ -239,8 +239,8 @@ static void extend(int64_t count, const double *values, double range[2]) {
 }
 
 /* Of 1/q the inverse is named. */
-static enum ht_err refuse(const struct ht_fit_job *job, int axis, int64_t i1, int64_t i2, double a,
-                          double b) {
+static HT_ERR refuse(const struct ht_fit_job *job, int axis, int64_t i1, int64_t i2, double a,
+                     double b) {
     const char *name = job->fit->average->name[job->quantity];
     const bool inverse = strncmp(name, "1/", 2) == 0;
     const double x[3] = {ht_fit_position(job, 0, i1), ht_fit_position(job, 1, i2),
@@ -255,8 +255,8 @@ static enum ht_err refuse(const struct ht_fit_job *job, int axis, int64_t i1, in
 
 /* Refuses n values at a, from (i1, i2) of plane at3 on, next to those at b along an axis, that
  * differ by too much. */
-static enum ht_err check_beside(const struct ht_fit_job *job, int axis, int64_t i1, int64_t i2,
-                                int64_t n, const double *a, const double *b) {
+static HT_ERR check_beside(const struct ht_fit_job *job, int axis, int64_t i1, int64_t i2,
+                           int64_t n, const double *a, const double *b) {
     for (int64_t i = 0; i < n; i++)
         if ((a[i] > CONTRAST * b[i] && b[i] > 0) || (b[i] > CONTRAST * a[i] && a[i] > 0))
             return refuse(job, axis, i1 + i, i2, a[i], b[i]);
@@ -266,7 +266,7 @@ static enum ht_err check_beside(const struct ht_fit_job *job, int axis, int64_t 
 /* ---- axes ---- */
 
 /* Boxes from the other end, or mirrored, to cover the axis and a margin; one box has one piece. */
-static enum ht_err unfold(struct ht_fit_axis *axis, double margin) {
+static HT_ERR unfold(struct ht_fit_axis *axis, double margin) {
     const double low = axis->lower - margin, high = axis->upper + margin;
     const double length = axis->upper - axis->lower;
     int64_t first = (int64_t)floor((low - axis->lower) / length);
@@ -293,7 +293,7 @@ static enum ht_err unfold(struct ht_fit_axis *axis, double margin) {
     return HT_OK;
 }
 
-enum ht_err ht_fit_make_axes(struct ht_fit *fit, const struct ht_medium_boxes all[3]) {
+HT_ERR ht_fit_make_axes(struct ht_fit *fit, const struct ht_medium_boxes all[3]) {
     for (int k = 0; k < 3; k++) {
         const struct ht_grid *grid = fit->medium->grid;
         struct ht_fit_axis *axis = &fit->axis[k];
@@ -344,8 +344,8 @@ double ht_fit_position(const struct ht_fit_job *job, int k, int64_t i) {
     return (axis->edge[box] + axis->edge[box + 1]) / 2;
 }
 
-enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t n[2], int64_t row,
-                               const double *values, const double *before) {
+HT_ERR ht_fit_check_plane(struct ht_fit_job *job, const int64_t n[2], int64_t row,
+                          const double *values, const double *before) {
     const struct ht_fit_axis *axis = job->fit->axis;
     double *range = job->range[job->quantity];
     for (int64_t i2 = 0; i2 < n[1]; i2++) extend(n[0], values + i2 * row, range);

@@ -259,7 +259,7 @@ struct columns {
 };
 
 /* All rows; or one. */
-static enum ht_err do_columns(void *data, int64_t begin, int64_t end) {
+static HT_ERR do_columns(void *data, int64_t begin, int64_t end) {
     const struct columns *c = data;
     const struct pass *p = c->pass;
     const bool all = c->step == FORWARDS || c->step == BACK;
@@ -282,8 +282,7 @@ static enum ht_err do_columns(void *data, int64_t begin, int64_t end) {
     return HT_OK;
 }
 
-static enum ht_err pass_do(const struct work *work, const struct pass *pass, enum step step,
-                           int64_t m) {
+static HT_ERR pass_do(const struct work *work, const struct pass *pass, enum step step, int64_t m) {
     /* LEAST: values of a chunk, worth a thread; CACHED: columns over LANES, of which rows stay in
      * the first cache. */
     enum { LEAST = 1 << 15, CACHED = 8 };
@@ -303,7 +302,7 @@ struct turned {
     double *to;
     int64_t size, from_row, to_row;
 };
-static enum ht_err turn_rows(void *data, int64_t begin, int64_t end) {
+static HT_ERR turn_rows(void *data, int64_t begin, int64_t end) {
     enum { BLOCK = 16 };
     const struct turned *t = data;
     for (int64_t block = begin; block < end; block += BLOCK)
@@ -313,8 +312,8 @@ static enum ht_err turn_rows(void *data, int64_t begin, int64_t end) {
     return HT_OK;
 }
 /* All rows; track: the least values, too. */
-static enum ht_err transpose(const struct work *work, const struct rows *from, int64_t rows,
-                             int64_t size, const struct rows *to, bool track) {
+static HT_ERR transpose(const struct work *work, const struct rows *from, int64_t rows,
+                        int64_t size, const struct rows *to, bool track) {
     for (int i = 0; i < 1 + track; i++) {
         struct turned turned = {(i ? least_of : value_of)(from, 0),
                                 (i ? least_of : value_of)(to, 0), size, from->size, to->size};
@@ -326,7 +325,7 @@ static enum ht_err transpose(const struct work *work, const struct rows *from, i
 
 /* ---- planes of boxes ---- */
 
-static enum ht_err read_lines(void *data, int64_t begin, int64_t end) {
+static HT_ERR read_lines(void *data, int64_t begin, int64_t end) {
     const struct work *work = data;
     const struct ht_fit_job *job = work->job;
     const int64_t row = axis_of(work, 0)->boxes, first = job->pieces[0];
@@ -336,7 +335,7 @@ static enum ht_err read_lines(void *data, int64_t begin, int64_t end) {
 }
 
 /* Values of boxes at piece p along x3. */
-static enum ht_err read_source(struct work *work, int64_t p) {
+static HT_ERR read_source(struct work *work, int64_t p) {
     struct ht_fit_job *job = work->job;
     const int64_t n[2] = {axis_of(work, 0)->boxes, job->pieces[1] - job->pieces[0]};
     const bool first = work->read < 0; /* there is none below */
@@ -358,7 +357,7 @@ static enum ht_err read_source(struct work *work, int64_t p) {
 }
 
 /* Piece p along x3 averaged along x1 and x2 into the ring; again: along x1 it is that already. */
-static enum ht_err plane_forwards(struct work *work, int c, int64_t p, bool again) {
+static HT_ERR plane_forwards(struct work *work, int c, int64_t p, bool again) {
     struct pass *one = &work->plane[0], *two = &work->plane[1];
     const struct rows *ring = &work->high[c].in;
     const int64_t lines = work->job->pieces[1] - work->job->pieces[0];
@@ -380,7 +379,7 @@ static enum ht_err plane_forwards(struct work *work, int c, int64_t p, bool agai
     return pass_do(work, two, FORWARDS, 0);
 }
 
-static enum ht_err pass_back(const struct work *work, const struct pass *pass, int64_t rows_in) {
+static HT_ERR pass_back(const struct work *work, const struct pass *pass, int64_t rows_in) {
     for (int64_t i = 0; i < rows_in; i++) rows_clear(&pass->by_in, i);
     rows_clear(&pass->by_out, -1);
     rows_clear(&pass->by_out, pass->nodes);
@@ -388,7 +387,7 @@ static enum ht_err pass_back(const struct work *work, const struct pass *pass, i
 }
 
 /* The gradient by a plane of boxes, of which there is that by its averages along x1 and x2. */
-static enum ht_err plane_back(struct work *work, int c, int64_t piece) {
+static HT_ERR plane_back(struct work *work, int c, int64_t piece) {
     const struct ht_fit_job *job = work->job;
     const struct ht_fit_axis *axis = job->fit->axis;
     const struct pass *one = &work->plane[0], *two = &work->plane[1], *high = &work->high[c];
@@ -424,7 +423,7 @@ static void pieces_of(const struct work *work, int k, int64_t m, int64_t *first,
 }
 
 /* Plane m before the cut, with pieces of the boxes that come into reach. */
-static enum ht_err average_plane(struct work *work, int64_t m) {
+static HT_ERR average_plane(struct work *work, int64_t m) {
     int64_t first, end;
     pieces_of(work, 2, m, &first, &end);
     for (; work->loaded < end; work->loaded++)
@@ -437,7 +436,7 @@ static enum ht_err average_plane(struct work *work, int64_t m) {
 }
 
 /* Hands on plane m, of all channels. */
-static enum ht_err emit_plane(const struct work *work, int64_t m) {
+static HT_ERR emit_plane(const struct work *work, int64_t m) {
     struct ht_fit_job *job = work->job;
     struct ht_fit_done done[HT_FIT_CHANNELS];
     double *gradient[HT_FIT_CHANNELS];
@@ -458,7 +457,7 @@ static enum ht_err emit_plane(const struct work *work, int64_t m) {
 }
 
 /* Node plane m has its gradient, and so have pieces that no plane above it needs. */
-static enum ht_err spread_plane(struct work *work, int c, int64_t m) {
+static HT_ERR spread_plane(struct work *work, int c, int64_t m) {
     const struct pass *high = &work->high[c];
     const int64_t end = m == work->job->last[2] ? work->loaded : high->taps[m + 2].first;
     TRY(pass_do(work, high, SPREAD, m));
@@ -466,7 +465,7 @@ static enum ht_err spread_plane(struct work *work, int c, int64_t m) {
     return HT_OK;
 }
 
-static enum ht_err do_planes(struct work *work, struct ht_progress *progress) {
+static HT_ERR do_planes(struct work *work, struct ht_progress *progress) {
     const struct ht_fit_job *job = work->job;
     const int64_t first = job->first[2], last = job->last[2];
     const bool back = job->shape != NULL;
@@ -488,16 +487,16 @@ static enum ht_err do_planes(struct work *work, struct ht_progress *progress) {
 /* ---- memory ---- */
 
 /* Of nodes -1 to `rows`, of gradients one more to either side. */
-static enum ht_err rows_make(struct work *work, int64_t rows, int64_t size, bool track,
-                             struct rows *out) {
+static HT_ERR rows_make(struct work *work, int64_t rows, int64_t size, bool track,
+                        struct rows *out) {
     *out = (struct rows){.size = size, .slots = rows + 4, .ahead = 2};
     TRY(HT_TAKE(&work->pool, out->value, out->slots * size));
     return track ? HT_TAKE(&work->pool, out->least, out->slots * size) : HT_OK;
 }
 
 /* track: of some channel. Rows `in` may be another pass's; planes along x2 go into a ring. */
-static enum ht_err pass_make(struct work *work, int axis, int64_t in, int64_t nodes, int64_t size,
-                             bool track, struct pass *pass) {
+static HT_ERR pass_make(struct work *work, int axis, int64_t in, int64_t nodes, int64_t size,
+                        bool track, struct pass *pass) {
     const bool back = work->job->shape != NULL;
     pass->axis = axis;
     pass->nodes = nodes;
@@ -522,7 +521,7 @@ static int shared(const struct ht_fit_channel *a, const struct ht_fit_channel *b
     return k;
 }
 
-static enum ht_err make_high(struct work *work, int64_t size) {
+static HT_ERR make_high(struct work *work, int64_t size) {
     const struct ht_fit_job *job = work->job;
     const struct ht_average *rule = job->fit->average;
     int64_t held = 0, from, first,
@@ -547,7 +546,7 @@ static enum ht_err make_high(struct work *work, int64_t size) {
     return HT_OK;
 }
 
-static enum ht_err work_make(struct work *work) {
+static HT_ERR work_make(struct work *work) {
     const struct ht_fit_job *job = work->job;
     const int64_t boxes = axis_of(work, 0)->boxes, n1 = axis_of(work, 0)->nodes;
     const int64_t lines = job->pieces[1] - job->pieces[0], rows = job->last[1] - job->first[1];
@@ -575,7 +574,7 @@ struct strips {
     struct ht_progress progress;  /* rows of planes */
 };
 
-static enum ht_err average_strip(void *data, int64_t strip) {
+static HT_ERR average_strip(void *data, int64_t strip) {
     struct strips *strips = data;
     struct ht_fit_job job = *strips->job;
     struct work work = {.job = &job, .read = -1};
@@ -593,7 +592,7 @@ static enum ht_err average_strip(void *data, int64_t strip) {
     return err;
 }
 
-static enum ht_err average_strips(struct ht_fit_job *job, int64_t count) {
+static HT_ERR average_strips(struct ht_fit_job *job, int64_t count) {
     const struct ht_fit_axis *axis = job->fit->axis;
     struct strips strips = {.job = job, .count = count};
     TRY(HT_ALLOC(strips.counts, count));
@@ -609,7 +608,7 @@ static enum ht_err average_strips(struct ht_fit_job *job, int64_t count) {
 }
 
 /* Of several failures one is found that does not depend on the strips. */
-enum ht_err ht_fit_average(struct ht_fit_job *job) {
+HT_ERR ht_fit_average(struct ht_fit_job *job) {
     const struct ht_fit_axis *axis = job->fit->axis;
     const int64_t rows = ht_most(STRIP_VALUES / ht_most(axis[0].boxes, axis[0].nodes), STRIP);
     const int64_t threads = ht_least(ht_threads_count(), axis[1].nodes / THREAD_STRIP);

@@ -40,8 +40,8 @@ static bool shows(const data_of *data, int c, int parameter) {
     return shown;
 }
 
-static enum ht_err find_parameter(const data_of *data, const char *name, const char *key,
-                                  int *parameter) {
+static HT_ERR find_parameter(const data_of *data, const char *name, const char *key,
+                             int *parameter) {
     const struct ht_medium_source *source = data->medium->source;
     HT_FREED_TEXT struct ht_text names = {0};
     *parameter = -1;
@@ -58,7 +58,7 @@ static enum ht_err find_parameter(const data_of *data, const char *name, const c
     return HT_OK;
 }
 
-static enum ht_err add_wanted(struct ht_medium_gradient *g, const char *name, const char *key) {
+static HT_ERR add_wanted(struct ht_medium_gradient *g, const char *name, const char *key) {
     data_of *data = g->data;
     const struct ht_medium *medium = data->medium;
     const struct ht_medium_source *source = medium->source;
@@ -87,8 +87,8 @@ static enum ht_err add_wanted(struct ht_medium_gradient *g, const char *name, co
     return HT_OK;
 }
 
-static enum ht_err check(const struct ht_medium *medium, const struct ht_pair *pair,
-                         enum ht_fit_kind kind, const char *key) {
+static HT_ERR check(const struct ht_medium *medium, const struct ht_pair *pair,
+                    enum ht_fit_kind kind, const char *key) {
     const struct ht_medium_source *source = medium->source;
     const struct ht_system *system = medium->eq->system;
     REFUSE(system->average.coefficient_back == NULL ||
@@ -110,7 +110,7 @@ static enum ht_err check(const struct ht_medium *medium, const struct ht_pair *p
 
 /* ---- axes ---- */
 
-static enum ht_err make_axes(data_of *data, const struct ht_pair *pair, enum ht_fit_kind kind) {
+static HT_ERR make_axes(data_of *data, const struct ht_pair *pair, enum ht_fit_kind kind) {
     const struct ht_medium *medium = data->medium;
     const struct ht_medium_source *source = medium->source;
     struct ht_medium_boxes boxes[3] = {{0}};
@@ -159,7 +159,7 @@ static bool is_held(const data_of *data, int wanted, int64_t at) {
     return held;
 }
 
-static enum ht_err make_data(struct ht_medium_gradient *g) {
+static HT_ERR make_data(struct ht_medium_gradient *g) {
     data_of *data = g->data;
     unsigned scalars = 0;
     int used = 0;
@@ -217,7 +217,7 @@ static bool is_density(const struct ht_medium *medium, int parameter) {
     return material >= 0 && (medium->source->shown[material] >> parameter & 1u);
 }
 
-static enum ht_err chain_samples(void *context, int64_t begin, int64_t end) {
+static HT_ERR chain_samples(void *context, int64_t begin, int64_t end) {
     struct chain own = *(const struct chain *)context, *chain = &own;
     const struct ht_medium_gradient *g = own.gradient;
     const data_of *data = g->data;
@@ -250,7 +250,7 @@ static enum ht_err chain_samples(void *context, int64_t begin, int64_t end) {
     return HT_OK;
 }
 
-static enum ht_err chain_all(struct ht_medium_gradient *g) {
+static HT_ERR chain_all(struct ht_medium_gradient *g) {
     struct chain chain = {.gradient = g};
     TRY(ht_jets_make(1, 1, true, &chain.slope));
     const enum ht_err err = ht_threads_share(g->data->size, 1 << 12, chain_samples, &chain);
@@ -284,7 +284,7 @@ struct pull {
 enum { TAG = 64 }; /* no other's */
 
 /* Plane m of a coefficient, by rank 0. */
-static enum ht_err pull_plane(const struct pull *pull, int coefficient, int64_t m, double *out) {
+static HT_ERR pull_plane(const struct pull *pull, int coefficient, int64_t m, double *out) {
     const struct ht_grid *grid = pull->gradient->data->medium->grid;
     int rank = 0;
     while (m >= pull->own[rank].last) rank++;
@@ -294,7 +294,7 @@ static enum ht_err pull_plane(const struct pull *pull, int coefficient, int64_t 
 }
 
 /* The planes of another rank. */
-static enum ht_err push_planes(struct pull *pull) {
+static HT_ERR push_planes(struct pull *pull) {
     const struct ht_grid *grid = pull->gradient->data->medium->grid;
     const struct ht_range own = ht_grid_own(grid, HT_PRIMARY);
     for (int64_t i = 0; i < (own.last - own.first) * pull->count; i++) {
@@ -319,7 +319,7 @@ static void leave_layers(const struct pull *pull, double *plane) {
     }
 }
 
-static enum ht_err pull_inside(struct pull *pull, int64_t m) {
+static HT_ERR pull_inside(struct pull *pull, int64_t m) {
     const struct ht_grid *grid = pull->gradient->data->medium->grid;
     const int64_t size = ht_grid_plane(grid, HT_PRIMARY), planes = ht_grid_planes(grid, HT_PRIMARY);
     const bool half = pull->means.parity >> 2 & 1u;
@@ -377,7 +377,7 @@ static void turn_normal(const struct pull *pull, int64_t i, const struct ht_fram
     }
 }
 
-static enum ht_err turn_points(void *data, int64_t begin, int64_t end) {
+static HT_ERR turn_points(void *data, int64_t begin, int64_t end) {
     const struct pull *pull = data;
     const struct ht_frame *frame = &pull->gradient->data->frame;
     const struct ht_grid *grid = pull->gradient->data->medium->grid;
@@ -404,8 +404,8 @@ static enum ht_err turn_points(void *data, int64_t begin, int64_t end) {
     return HT_OK;
 }
 
-static enum ht_err turn_plane(struct ht_fit_job *job, const struct ht_fit_done *done,
-                              double *const *to) {
+static HT_ERR turn_plane(struct ht_fit_job *job, const struct ht_fit_done *done,
+                         double *const *to) {
     struct pull *pull = job->data;
     const struct ht_grid *grid = pull->gradient->data->medium->grid;
     const int64_t size = ht_grid_plane(grid, HT_PRIMARY), n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
@@ -420,7 +420,7 @@ static enum ht_err turn_plane(struct ht_fit_job *job, const struct ht_fit_done *
 /* ---- all ---- */
 
 /* Rank 0 turns, others hand over their planes. */
-static enum ht_err turn_all(struct pull *pull, struct ht_fit_job *turn) {
+static HT_ERR turn_all(struct pull *pull, struct ht_fit_job *turn) {
     const data_of *data = pull->gradient->data;
     const struct ht_grid *grid = data->medium->grid;
     const int64_t size = ht_grid_plane(grid, HT_PRIMARY);
@@ -441,7 +441,7 @@ static enum ht_err turn_all(struct pull *pull, struct ht_fit_job *turn) {
 }
 
 /* Collective. */
-static enum ht_err turn_parity(struct pull *pull, struct ht_fit_job *turn) {
+static HT_ERR turn_parity(struct pull *pull, struct ht_fit_job *turn) {
     const struct ht_grid *grid = pull->gradient->data->medium->grid;
     const struct ht_range own = ht_grid_own(grid, HT_PRIMARY);
     HT_ARRAY(struct ht_range, all, ht_comm_size(grid->slab.comm));
@@ -450,8 +450,8 @@ static enum ht_err turn_parity(struct pull *pull, struct ht_fit_job *turn) {
     return ht_comm_agree(grid->slab.comm, turn_all(pull, turn));
 }
 
-enum ht_err ht_medium_gradient_find(struct ht_medium_gradient *g, ht_medium_gradient_read *read,
-                                    void *context) {
+HT_ERR ht_medium_gradient_find(struct ht_medium_gradient *g, ht_medium_gradient_read *read,
+                               void *context) {
     const data_of *data = g->data;
     struct ht_comm *comm = data->medium->grid->slab.comm;
     for (int q = 0; q < HT_MAX_SCALARS; q++)
@@ -481,9 +481,8 @@ enum ht_err ht_medium_gradient_find(struct ht_medium_gradient *g, ht_medium_grad
     return HT_OK;
 }
 
-enum ht_err ht_medium_gradient_share(const struct ht_medium_gradient *g, int wanted,
-                                     int coefficient, ht_medium_gradient_read *read, void *context,
-                                     double *out) {
+HT_ERR ht_medium_gradient_share(const struct ht_medium_gradient *g, int wanted, int coefficient,
+                                ht_medium_gradient_read *read, void *context, double *out) {
     const data_of *data = g->data;
     const struct ht_medium_wanted *of = &g->wanted[wanted];
     struct pull pull = {.gradient = g, .read = read, .data = context, .count = 1};
@@ -515,9 +514,9 @@ void ht_medium_gradient_spread(const struct ht_medium_gradient *g, const double 
 
 /* ---- the object ---- */
 
-static enum ht_err make(struct ht_medium_gradient *g, const struct ht_medium *medium,
-                        const struct ht_pair *pair, enum ht_fit_kind kind,
-                        const struct ht_names *names, const char *key, bool whole) {
+static HT_ERR make(struct ht_medium_gradient *g, const struct ht_medium *medium,
+                   const struct ht_pair *pair, enum ht_fit_kind kind, const struct ht_names *names,
+                   const char *key, bool whole) {
     const bool any = kind == HT_FIT_AUTO || medium->source->type == HT_MEDIUM_CONSTANT;
     TRY(HT_ALLOC(g->data, 1));
     data_of *data = g->data;
@@ -533,10 +532,9 @@ static enum ht_err make(struct ht_medium_gradient *g, const struct ht_medium *me
     return make_data(g);
 }
 
-enum ht_err ht_medium_gradient_create(const struct ht_medium *medium, const struct ht_pair *pair,
-                                      enum ht_fit_kind kind, const struct ht_names *names,
-                                      const char *key, bool whole,
-                                      struct ht_medium_gradient **out) {
+HT_ERR ht_medium_gradient_create(const struct ht_medium *medium, const struct ht_pair *pair,
+                                 enum ht_fit_kind kind, const struct ht_names *names,
+                                 const char *key, bool whole, struct ht_medium_gradient **out) {
     HT_CREATE(out, make(*out, medium, pair, kind, names, key, whole), ht_medium_gradient_destroy);
 }
 
@@ -551,8 +549,8 @@ void ht_medium_gradient_destroy(struct ht_medium_gradient *g) {
     free(g);
 }
 
-enum ht_err ht_medium_gradient_mask(struct ht_medium_gradient *g, const char *path,
-                                    const char *dataset, const char *key) {
+HT_ERR ht_medium_gradient_mask(struct ht_medium_gradient *g, const char *path, const char *dataset,
+                               const char *key) {
     data_of *data = g->data;
     const struct ht_params *params = data->medium->source->params;
     if (*dataset == '\0') dataset = *params->medium.dataset ? params->medium.dataset : "mask";

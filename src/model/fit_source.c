@@ -29,9 +29,8 @@ static bool usual(const struct ht_medium *medium, const struct ht_medium_work *l
     return good == medium->eq->nmaterials * line->count;
 }
 
-enum ht_err ht_fit_line_materials(const struct ht_medium *medium, unsigned parameters,
-                                  const double x[3], int64_t at,
-                                  const struct ht_medium_work *line) {
+HT_ERR ht_fit_line_materials(const struct ht_medium *medium, unsigned parameters, const double x[3],
+                             int64_t at, const struct ht_medium_work *line) {
     const struct ht_jets points = {.dims = 1, .count = (int)line->count};
     const double *value[HT_MAX_MATERIALS];
     double material[HT_MAX_MATERIALS];
@@ -52,8 +51,8 @@ enum ht_err ht_fit_line_materials(const struct ht_medium *medium, unsigned param
 }
 
 /* Scalars of the system's rule on a line, and the materials of losses. */
-static enum ht_err scalars_line(const struct ht_fit *fit, const double x[3], int64_t at,
-                                const struct ht_medium_work *line, double *const *out) {
+static HT_ERR scalars_line(const struct ht_fit *fit, const double x[3], int64_t at,
+                           const struct ht_medium_work *line, double *const *out) {
     const int scalars = fit->average->nscalars;
     TRY(ht_fit_line_materials(fit->medium, fit->parameters, x, at, line));
     fit->average->scalars(line->count, line->material, out);
@@ -72,8 +71,8 @@ static enum ht_err scalars_line(const struct ht_fit *fit, const double x[3], int
     return HT_OK;
 }
 
-enum ht_err ht_fit_source(const struct ht_fit *fit, int64_t p3, int64_t first, int64_t last,
-                          int64_t row, double *const out[HT_MAX_SCALARS]) {
+HT_ERR ht_fit_source(const struct ht_fit *fit, int64_t p3, int64_t first, int64_t last, int64_t row,
+                     double *const out[HT_MAX_SCALARS]) {
     const struct ht_fit_axis *axis = fit->axis;
     const struct ht_medium_row *lattice = fit->medium->source->lattice;
     const int64_t *shape = lattice != NULL ? lattice->samples->shape : (const int64_t[3]){0};
@@ -113,8 +112,8 @@ struct ht_fit_near {
     double *mean[HT_MAX_SCALARS], *at[HT_MAX_SCALARS]; /* [entry], [point] */
 };
 
-enum ht_err ht_fit_near_make(const struct ht_fit *fit, const int64_t pieces[2],
-                             struct ht_pool *pool, struct ht_fit_near **out) {
+HT_ERR ht_fit_near_make(const struct ht_fit *fit, const int64_t pieces[2], struct ht_pool *pool,
+                        struct ht_fit_near **out) {
     const struct ht_medium_source *source = fit->medium->source;
     const bool *depends = source->depends;
     const int64_t boxes = fit->axis[0].boxes;
@@ -182,7 +181,7 @@ static double point_of(const struct ht_fit_axis *axis, int64_t box, int point, i
 }
 
 /* Means of the first `count` boxes of n->face. */
-static enum ht_err find_means(struct ht_fit_near *n, int64_t i2, int64_t i3, int64_t count) {
+static HT_ERR find_means(struct ht_fit_near *n, int64_t i2, int64_t i3, int64_t count) {
     const struct ht_fit *fit = n->fit;
     const int all = n->points[0] * n->points[1] * n->points[2];
     for (int q = 0; q < ht_fit_quantities(fit); q++)
@@ -202,7 +201,7 @@ static enum ht_err find_means(struct ht_fit_near *n, int64_t i2, int64_t i3, int
     return HT_OK;
 }
 
-enum ht_err ht_fit_near_read(struct ht_fit_near *n, int64_t p, double *const *out) {
+HT_ERR ht_fit_near_read(struct ht_fit_near *n, int64_t p, double *const *out) {
     const struct ht_fit *fit = n->fit;
     const int64_t last = ht_least(p + 2, fit->axis[2].pieces), boxes = fit->axis[0].boxes;
     for (int64_t i = ht_most(p - 1, 0); i < last; i++) {
@@ -216,7 +215,7 @@ enum ht_err ht_fit_near_read(struct ht_fit_near *n, int64_t p, double *const *ou
     return HT_OK;
 }
 
-enum ht_err ht_fit_near_average(struct ht_fit_near *n, int64_t p, double *const *out) {
+HT_ERR ht_fit_near_average(struct ht_fit_near *n, int64_t p, double *const *out) {
     const struct ht_fit_axis *axis = n->fit->axis;
     for (int64_t l = n->pieces[0]; l < n->pieces[1]; l++) {
         const int64_t count = find_faces(n, p, l), at = (l - n->pieces[0]) * axis[0].boxes;

@@ -29,9 +29,9 @@ static void second_order(const struct ht_equations *eq, struct ht_pair *pair) {
     pair->nown = pair->ncoefficients;
 }
 
-enum ht_err ht_frame_make(struct ht_frame *frame, const struct ht_medium *medium,
-                          const struct ht_pair *pair, enum ht_fit_kind kind,
-                          const struct ht_medium_boxes boxes[3]) {
+HT_ERR ht_frame_make(struct ht_frame *frame, const struct ht_medium *medium,
+                     const struct ht_pair *pair, enum ht_fit_kind kind,
+                     const struct ht_medium_boxes boxes[3]) {
     struct ht_fit *fit = &frame->fit;
     const struct ht_equations *eq = medium->eq;
     const struct ht_average *rule = &eq->system->average;
@@ -63,8 +63,8 @@ enum ht_err ht_frame_make(struct ht_frame *frame, const struct ht_medium *medium
     return ht_fit_make_axes(fit, boxes);
 }
 
-enum ht_err ht_frame_create(const struct ht_medium *medium, const struct ht_pair *pair,
-                            enum ht_fit_kind kind, struct ht_frame **out) {
+HT_ERR ht_frame_create(const struct ht_medium *medium, const struct ht_pair *pair,
+                       enum ht_fit_kind kind, struct ht_frame **out) {
     HT_CREATE(out,
               ht_frame_make(*out, medium, pair, ht_frame_kind(medium, kind), medium->source->boxes),
               ht_frame_destroy);
@@ -78,7 +78,7 @@ struct ht_fit_counts ht_frame_counts(const struct ht_frame *frame) {
     return frame->counts;
 }
 
-enum ht_err ht_frame_share_counts(struct ht_frame *frame, struct ht_comm *comm) {
+HT_ERR ht_frame_share_counts(struct ht_frame *frame, struct ht_comm *comm) {
     const int ranks = ht_comm_size(comm);
     HT_ARRAY(struct ht_fit_counts, all, ranks);
     TRY(ht_comm_gather(comm, &frame->counts, sizeof frame->counts, all));
@@ -133,7 +133,7 @@ static void points_line(const struct fill *fill, int64_t i, const struct ht_medi
     }
 }
 
-static enum ht_err points_lines(void *data, int64_t begin, int64_t end) {
+static HT_ERR points_lines(void *data, int64_t begin, int64_t end) {
     struct fill *fill = data;
     const struct ht_medium *medium = fill->frame->fit.medium;
     const bool *depends = medium->source->depends;
@@ -153,7 +153,7 @@ static enum ht_err points_lines(void *data, int64_t begin, int64_t end) {
     return HT_OK;
 }
 
-static enum ht_err evaluate(struct fill *fill) {
+static HT_ERR evaluate(struct fill *fill) {
     enum { LEAST_POINTS = 4096 }; /* of a chunk, worth a thread */
     const int64_t lines = (fill->last - fill->first) * fill->nodes[1];
     ht_progress_start(&fill->progress, "evaluating the medium", (double)lines, "points",
@@ -166,7 +166,7 @@ static enum ht_err evaluate(struct fill *fill) {
 
 /* Neighbours of too great a contrast, of the form of second order, are refused; among them those on
  * the plane below the first, behind the seam, too, but not behind a wall. */
-static enum ht_err check_points(const struct fill *fill) {
+static HT_ERR check_points(const struct fill *fill) {
     const struct ht_frame *frame = fill->frame;
     const struct ht_fit_axis *axis = &frame->fit.axis[2];
     const bool depends = frame->fit.medium->source->depends[2];
@@ -358,8 +358,8 @@ void ht_frame_at(const struct ht_frame *frame, const struct ht_frame_means *mean
 /* ---- coefficients ---- */
 
 /* The wanted coefficients of entry i into entry `to` of their outputs. */
-static enum ht_err emit_point(const struct fill *fill, const struct ht_fit_done *done, int64_t i,
-                              int64_t to) {
+static HT_ERR emit_point(const struct fill *fill, const struct ht_fit_done *done, int64_t i,
+                         int64_t to) {
     const struct ht_frame *frame = fill->frame;
     const struct ht_average *rule = frame->fit.average;
     struct ht_frame_point point;
@@ -382,8 +382,8 @@ static enum ht_err emit_point(const struct fill *fill, const struct ht_fit_done 
     return HT_OK;
 }
 
-static enum ht_err emit_plane(struct ht_fit_job *job, const struct ht_fit_done *done,
-                              HT_UNUSED double *const *gradient) {
+static HT_ERR emit_plane(struct ht_fit_job *job, const struct ht_fit_done *done,
+                         HT_UNUSED double *const *gradient) {
     const struct fill *fill = job->data;
     for (int64_t i2 = job->first[1]; i2 < job->last[1]; i2++) {
         const int64_t to = ((job->at3 - job->first[2]) * fill->nodes[1] + i2) * fill->nodes[0];
@@ -393,7 +393,7 @@ static enum ht_err emit_plane(struct ht_fit_job *job, const struct ht_fit_done *
     return HT_OK;
 }
 
-static enum ht_err fill_averages(struct fill *fill) {
+static HT_ERR fill_averages(struct fill *fill) {
     struct ht_fit fit = fill->frame->fit;
     struct ht_fit_job job = {.fit = &fit,
                              .shift = fill->parity,
@@ -431,7 +431,7 @@ static void continue_planes(const struct ht_grid *grid, unsigned half, int64_t f
 }
 
 /* The wanted coefficients of one parity. */
-static enum ht_err fill_parity(struct fill *fill, int64_t first, int64_t last) {
+static HT_ERR fill_parity(struct fill *fill, int64_t first, int64_t last) {
     const struct ht_medium *medium = fill->frame->fit.medium;
     const struct ht_grid *grid = medium->grid;
     const bool half = fill->parity >> 2 & 1u;
@@ -463,7 +463,7 @@ bool ht_frame_keeps(const struct ht_frame *frame) {
 }
 
 /* All coefficients of the parity into what the frame keeps. */
-static enum ht_err keep(struct fill *fill, int64_t first, int64_t last) {
+static HT_ERR keep(struct fill *fill, int64_t first, int64_t last) {
     struct ht_frame *frame = fill->frame;
     struct ht_frame_kept *to = &frame->kept[fill->parity];
     const bool all = ht_frame_keeps(frame);
@@ -487,8 +487,8 @@ static enum ht_err keep(struct fill *fill, int64_t first, int64_t last) {
     return err;
 }
 
-enum ht_err ht_frame_fill(struct ht_frame *frame, int coefficient, int64_t first, int64_t last,
-                          double *out) {
+HT_ERR ht_frame_fill(struct ht_frame *frame, int coefficient, int64_t first, int64_t last,
+                     double *out) {
     const struct ht_grid *grid = frame->fit.medium->grid;
     const struct ht_pair_coefficient *all = frame->pair.coefficient, *of = &all[coefficient];
     const int64_t plane = ht_grid_plane(grid, HT_PRIMARY), size = (last - first) * plane;

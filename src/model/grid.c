@@ -208,8 +208,8 @@ void ht_window_shift(const struct ht_grid *grid, enum ht_subgrid from,
     }
 }
 
-enum ht_err ht_window_ghosts(const struct ht_grid *grid, const struct ht_window *window,
-                             struct ht_ghost_args *out) {
+HT_ERR ht_window_ghosts(const struct ht_grid *grid, const struct ht_window *window,
+                        struct ht_ghost_args *out) {
     const struct ht_box *held = &window->held;
     *out = (struct ht_ghost_args){.row = (long)window->count[0],
                                   .plane = (long)ht_window_plane(window),

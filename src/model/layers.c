@@ -13,8 +13,8 @@ const char *ht_layers_key(const struct ht_params *params) {
     return params->absorbing.width.kind != HT_VALUE_NONE ? "absorbing.width" : "absorbing.cells";
 }
 
-enum ht_err ht_layers_place(const struct ht_params *params, const bool sides[3][2],
-                            struct ht_grid *grid) {
+HT_ERR ht_layers_place(const struct ht_params *params, const bool sides[3][2],
+                       struct ht_grid *grid) {
     const bool outside = params->absorbing.place == HT_OUTSIDE;
     const bool wide = params->absorbing.width.kind != HT_VALUE_NONE;
     const struct ht_value *given = wide ? &params->absorbing.width : &params->absorbing.cells;

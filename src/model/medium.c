@@ -6,7 +6,7 @@
  * comes from its parameter table; which of "c|K" was given decides the formula of its materials. */
 
 /* "c|K, rho"; vectors: by their own names. */
-static enum ht_err list_names(const struct ht_system *system, bool vectors, struct ht_text *out) {
+static HT_ERR list_names(const struct ht_system *system, bool vectors, struct ht_text *out) {
     for (int p = 0; p < system->nparameters; p++) {
         const struct ht_parameter *row = &system->parameter[p];
         if (vectors && row->vector && row->axis > 0) continue;
@@ -16,7 +16,7 @@ static enum ht_err list_names(const struct ht_system *system, bool vectors, stru
 }
 
 /* A parameter that the system would silently ignore, and no row has taken, is refused. */
-static enum ht_err check_unused(const struct ht_medium *medium) {
+static HT_ERR check_unused(const struct ht_medium *medium) {
     const struct ht_params *params = medium->source->params;
     const struct ht_system *system = medium->eq->system;
     for (int i = 0; i < ht_medium_option_count(); i++) {
@@ -37,8 +37,8 @@ static void name_row(struct ht_medium_row *row, const char *name, const char *op
     snprintf(row->key, sizeof row->key, "medium.%s", option);
 }
 
-static enum ht_err row_text(const struct ht_medium *medium, struct ht_medium_row *row,
-                            const struct ht_medium_given *given) {
+static HT_ERR row_text(const struct ht_medium *medium, struct ht_medium_row *row,
+                       const struct ht_medium_given *given) {
     struct ht_medium_source *source = medium->source;
     const enum ht_medium_type type = source->type;
     const struct ht_params *params = source->params;
@@ -73,8 +73,7 @@ static enum ht_err row_text(const struct ht_medium *medium, struct ht_medium_row
 }
 
 /* Numbers and samples can be checked before any node is scanned. */
-static enum ht_err row_check(const struct ht_medium_source *source,
-                             const struct ht_medium_row *row) {
+static HT_ERR row_check(const struct ht_medium_source *source, const struct ht_medium_row *row) {
     const struct ht_samples *samples = row->samples;
     const bool positive = row->of->positive, zero = row->of->zero;
     const char *rule = NULL;
@@ -195,7 +194,7 @@ bool ht_medium_covers(const struct ht_medium *medium, int parameter, struct ht_c
 }
 
 /* Refuses samples of which the box has none, and warns of those that look like another box's. */
-static enum ht_err check_cover(const struct ht_medium *medium, int parameter) {
+static HT_ERR check_cover(const struct ht_medium *medium, int parameter) {
     const struct ht_medium_row *row = &medium->source->row[parameter];
     const struct ht_params *params = medium->source->params;
     const struct ht_samples *samples = row->samples;
@@ -233,7 +232,7 @@ static enum ht_err check_cover(const struct ht_medium *medium, int parameter) {
 
 /* ---- rows ---- */
 
-static enum ht_err row_read(const struct ht_medium *medium, int parameter) {
+static HT_ERR row_read(const struct ht_medium *medium, int parameter) {
     struct ht_medium_source *source = medium->source;
     struct ht_medium_row *row = &source->row[parameter];
     const struct ht_medium_given *chosen = NULL;
@@ -278,7 +277,7 @@ static enum ht_err row_read(const struct ht_medium *medium, int parameter) {
 }
 
 /* ht_params_read has checked that interfaces are given. */
-static enum ht_err read_layers(const struct ht_medium *medium) {
+static HT_ERR read_layers(const struct ht_medium *medium) {
     struct ht_medium_source *source = medium->source;
     const struct ht_params *params = source->params;
     const struct ht_grid *grid = medium->grid;
@@ -298,7 +297,7 @@ static enum ht_err read_layers(const struct ht_medium *medium) {
     return HT_OK;
 }
 
-static enum ht_err read_type(const struct ht_medium *medium) {
+static HT_ERR read_type(const struct ht_medium *medium) {
     struct ht_medium_source *source = medium->source;
     const struct ht_params *params = source->params;
     const struct ht_system *system = medium->eq->system;
@@ -312,8 +311,8 @@ static enum ht_err read_type(const struct ht_medium *medium) {
     return HT_OK;
 }
 
-enum ht_err ht_medium_find_boxes(const struct ht_medium *medium, int k, bool depends,
-                                 struct ht_pool *pool, struct ht_medium_boxes *boxes) {
+HT_ERR ht_medium_find_boxes(const struct ht_medium *medium, int k, bool depends,
+                            struct ht_pool *pool, struct ht_medium_boxes *boxes) {
     enum { BOXES_PER_SPACING = 4 }; /* of expressions */
     const double tiny = 1e-9, lower = medium->grid->lower[k], upper = medium->grid->upper[k];
     const struct ht_medium_source *source = medium->source;
@@ -384,8 +383,8 @@ static void look_at_rows(struct ht_medium *medium) {
 }
 
 /* Rows, type and dependence from the parameters. */
-static enum ht_err read_source(const struct ht_params *params, const struct ht_equations *eq,
-                               const struct ht_grid *grid, struct ht_medium *medium) {
+static HT_ERR read_source(const struct ht_params *params, const struct ht_equations *eq,
+                          const struct ht_grid *grid, struct ht_medium *medium) {
     const struct ht_system *system = eq->system;
     medium->eq = eq;
     medium->grid = grid;
@@ -415,12 +414,12 @@ static enum ht_err read_source(const struct ht_params *params, const struct ht_e
     return HT_OK;
 }
 
-enum ht_err ht_medium_read(const struct ht_params *params, const struct ht_equations *eq,
-                           const struct ht_grid *grid, struct ht_medium **out) {
+HT_ERR ht_medium_read(const struct ht_params *params, const struct ht_equations *eq,
+                      const struct ht_grid *grid, struct ht_medium **out) {
     HT_CREATE(out, read_source(params, eq, grid, *out), ht_medium_destroy);
 }
 
-enum ht_err ht_medium_scan(struct ht_medium *medium, bool sampled) {
+HT_ERR ht_medium_scan(struct ht_medium *medium, bool sampled) {
     struct ht_medium_source *source = medium->source;
     const bool layers = source->type == HT_MEDIUM_LAYERS;
     const int degree = source->params->medium.degree, order = medium->grid->order;
@@ -460,7 +459,7 @@ struct fill {
     double *out; /* [(material * coefs + a) * count + node] */
 };
 
-static enum ht_err fill_lines(void *data, int64_t begin, int64_t end) {
+static HT_ERR fill_lines(void *data, int64_t begin, int64_t end) {
     const struct fill *fill = data;
     const struct ht_medium *medium = fill->medium;
     HT_ENDED(ht_medium_work_destroy) struct ht_medium_work work;
@@ -482,8 +481,8 @@ static enum ht_err fill_lines(void *data, int64_t begin, int64_t end) {
     return HT_OK;
 }
 
-enum ht_err ht_medium_fill(const void *of, enum ht_subgrid subgrid, int64_t first, int64_t last,
-                           double *out) {
+HT_ERR ht_medium_fill(const void *of, enum ht_subgrid subgrid, int64_t first, int64_t last,
+                      double *out) {
     const struct ht_medium *medium = of;
     const bool *depends = medium->source->depends;
     const int64_t planes = depends[2] ? last - first : 1;
@@ -507,7 +506,7 @@ enum ht_err ht_medium_fill(const void *of, enum ht_subgrid subgrid, int64_t firs
     return HT_OK;
 }
 
-enum ht_err ht_medium_speed(const struct ht_medium *medium, const double x[3], double *speed) {
+HT_ERR ht_medium_speed(const struct ht_medium *medium, const double x[3], double *speed) {
     double material[HT_MAX_MATERIALS];
     *speed = 0;
     TRY(ht_medium_point(medium, x, material));
@@ -526,8 +525,8 @@ bool ht_medium_decides(const struct ht_medium *medium, const struct ht_names *na
     return false;
 }
 
-enum ht_err ht_medium_parameter(const struct ht_medium *medium, const char *name, const double x[3],
-                                double *value) {
+HT_ERR ht_medium_parameter(const struct ht_medium *medium, const char *name, const double x[3],
+                           double *value) {
     const struct ht_system *system = medium->eq->system;
     double material[HT_MAX_MATERIALS];
     bool derived_speed = system->speed_name && strcmp(name, system->speed_name) == 0;

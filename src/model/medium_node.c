@@ -50,8 +50,8 @@ struct ht_medium_cell {
     int64_t count[3], room[3];
 };
 
-enum ht_err ht_medium_work_create(const struct ht_medium *medium, int64_t count,
-                                  struct ht_medium_work *work) {
+HT_ERR ht_medium_work_create(const struct ht_medium *medium, int64_t count,
+                             struct ht_medium_work *work) {
     const struct ht_system *system = medium->eq->system;
     const int parameters = system->nparameters;
     *work = (struct ht_medium_work){.count = count};
@@ -83,8 +83,8 @@ static bool usable_value(const struct ht_parameter *of, double value) {
     return ht_medium_wrong(value, of->positive, of->loss) == NULL;
 }
 
-static enum ht_err check(const struct ht_medium *medium, const char *key, const char *name,
-                         double value, bool positive, bool zero, const double x[3]) {
+static HT_ERR check(const struct ht_medium *medium, const char *key, const char *name, double value,
+                    bool positive, bool zero, const double x[3]) {
     const char *rule = ht_medium_wrong(value, positive, zero);
     double at[3];
     if (rule != NULL) (void)ht_grid_clamp(medium->grid, x, at);
@@ -93,8 +93,8 @@ static enum ht_err check(const struct ht_medium *medium, const char *key, const 
     return HT_OK;
 }
 
-static enum ht_err check_row(const struct ht_medium *medium, int parameter, double value,
-                             const double x[3]) {
+static HT_ERR check_row(const struct ht_medium *medium, int parameter, double value,
+                        const double x[3]) {
     const struct ht_medium_row *row = &medium->source->row[parameter];
     return check(medium, row->key, row->name, value, row->of->positive, row->of->zero, x);
 }
@@ -112,8 +112,7 @@ static const char *beyond_single(const struct ht_medium *medium, const double x[
 
 /* Materials may overflow where the parameters do not. The device has them in its precision; what
  * may be 0 may be next to 0, where samples of a fluid and of a solid are interpolated. */
-enum ht_err ht_medium_check(const struct ht_medium *medium, const double *material,
-                            const double x[3]) {
+HT_ERR ht_medium_check(const struct ht_medium *medium, const double *material, const double x[3]) {
     const struct ht_system *system = medium->eq->system;
     const char *key = medium->source->row[0].key;
     for (int m = 0; m < medium->eq->nmaterials; m++) {
@@ -154,16 +153,16 @@ static double value_at(const struct ht_medium *medium, int parameter, const doub
                             medium->grid->dims, degree, x, h != NULL ? h : samples->spacing);
 }
 
-enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter, int degree,
-                                const double x[3], double *value) {
+HT_ERR ht_medium_row_value(const struct ht_medium *medium, int parameter, int degree,
+                           const double x[3], double *value) {
     double at[3];
     (void)ht_grid_clamp(medium->grid, x, at);
     *value = value_at(medium, parameter, at, NULL, degree, NULL, NULL);
     return check_row(medium, parameter, *value, at);
 }
 
-enum ht_err ht_medium_row_line(const struct ht_medium *medium, int parameter, int64_t count,
-                               const double *x1, const double x[3], double *out) {
+HT_ERR ht_medium_row_line(const struct ht_medium *medium, int parameter, int64_t count,
+                          const double *x1, const double x[3], double *out) {
     const struct ht_medium_row *row = &medium->source->row[parameter];
     const bool equal = !row->samples && medium->source->type != HT_MEDIUM_LAYERS;
     double at[3] = {0, x[1], x[2]}, into[3] = {0};
@@ -183,8 +182,8 @@ enum ht_err ht_medium_row_line(const struct ht_medium *medium, int parameter, in
     return HT_OK;
 }
 
-static enum ht_err point_materials(const struct ht_medium *medium, const double *values,
-                                   const double x[3], double *material) {
+static HT_ERR point_materials(const struct ht_medium *medium, const double *values,
+                              const double x[3], double *material) {
     const struct ht_jets point = {.dims = 1, .count = 1};
     const double *in[HT_MAX_MATERIALS] = {0};
     double *out[HT_MAX_MATERIALS] = {0};
@@ -196,25 +195,24 @@ static enum ht_err point_materials(const struct ht_medium *medium, const double 
     return ht_medium_check(medium, material, x);
 }
 
-static enum ht_err point(const struct ht_medium *medium, int degree, const double x[3],
-                         double material[HT_MAX_MATERIALS]) {
+static HT_ERR point(const struct ht_medium *medium, int degree, const double x[3],
+                    double material[HT_MAX_MATERIALS]) {
     double values[HT_MAX_MATERIALS] = {0};
     for (int p = 0; p < medium->eq->system->nparameters; p++)
         TRY(ht_medium_row_value(medium, p, degree, x, &values[p]));
     return point_materials(medium, values, x, material);
 }
 
-enum ht_err ht_medium_point(const struct ht_medium *medium, const double x[3],
-                            double material[HT_MAX_MATERIALS]) {
+HT_ERR ht_medium_point(const struct ht_medium *medium, const double x[3],
+                       double material[HT_MAX_MATERIALS]) {
     return point(medium, 1, x, material);
 }
 
 /* Materials at a node, without the other coefficients of its polynomials and before any reduction
  * to means (which is made only where the value is not valid). there: those of the point x. */
-static enum ht_err ht_medium_estimate(const struct ht_medium *medium,
-                                      const struct ht_medium_work *work, const double x[3],
-                                      const double there[HT_MAX_MATERIALS],
-                                      double material[HT_MAX_MATERIALS]) {
+static HT_ERR ht_medium_estimate(const struct ht_medium *medium, const struct ht_medium_work *work,
+                                 const double x[3], const double there[HT_MAX_MATERIALS],
+                                 double material[HT_MAX_MATERIALS]) {
     const struct ht_grid *grid = medium->grid;
     const struct ht_system *system = medium->eq->system;
     double values[HT_MAX_MATERIALS] = {0}, at[3];
@@ -276,14 +274,13 @@ static int axis_parts(const struct ht_grid *grid, int axis, double x, double low
     return (below || above) && ht_grid_periodic(grid, axis) ? 2 : 1;
 }
 
-static enum ht_err add_share(struct ht_medium_cell *cell, int k, double weight, double x,
-                             int64_t at) {
+static HT_ERR add_share(struct ht_medium_cell *cell, int k, double weight, double x, int64_t at) {
     TRY(HT_GROW(cell->share[k], cell->count[k] + 1, cell->room[k]));
     cell->share[k][cell->count[k]++] = (struct share){weight, x, at};
     return HT_OK;
 }
 
-static enum ht_err add_points(const struct mean *mean, int k, double low, double high) {
+static HT_ERR add_points(const struct mean *mean, int k, double low, double high) {
     const struct rule *rule = mean->rule;
     const double part = (high - low) / mean->medium->grid->h[k];
     for (int i = 0; i < rule->points * mean->panels; i++) {
@@ -296,7 +293,7 @@ static enum ht_err add_points(const struct mean *mean, int k, double low, double
 }
 
 /* The boxes between low and high, exactly; the first and the last one have no end. */
-static enum ht_err add_boxes(const struct mean *mean, int k, double low, double high) {
+static HT_ERR add_boxes(const struct mean *mean, int k, double low, double high) {
     const struct ht_medium_boxes *boxes = &mean->medium->source->boxes[k];
     int64_t i = 0, end = boxes->count - 1;
     while (i < end) { /* the last one that begins at low or below */
@@ -314,8 +311,8 @@ static enum ht_err add_boxes(const struct mean *mean, int k, double low, double 
 }
 
 /* The parameters at a point or in a box, and the sides that their expressions took. */
-static enum ht_err find_values(struct mean *mean, const double x[3], const int64_t at[3],
-                               double *values) {
+static HT_ERR find_values(struct mean *mean, const double x[3], const int64_t at[3],
+                          double *values) {
     uint64_t branches = HT_HASH_SEED;
     double into[3];
     (void)ht_grid_clamp(mean->medium->grid, x, into);
@@ -330,7 +327,7 @@ static enum ht_err find_values(struct mean *mean, const double x[3], const int64
 }
 
 /* The mean over the cell about x; by `ends` only until a change of sides. */
-static enum ht_err add_cell(struct mean *mean, const double about[3]) {
+static HT_ERR add_cell(struct mean *mean, const double about[3]) {
     const struct ht_medium *medium = mean->medium;
     const struct ht_medium_cell *cell = mean->cell;
     const bool looks = mean->rule == &ends;
@@ -372,8 +369,8 @@ static enum ht_err add_cell(struct mean *mean, const double about[3]) {
 }
 
 /* Whether a jump or kink of an expression lies in the cell about x. */
-static enum ht_err cell_crossed(const struct ht_medium *medium, const struct ht_medium_work *work,
-                                const double x[3], bool *crossed) {
+static HT_ERR cell_crossed(const struct ht_medium *medium, const struct ht_medium_work *work,
+                           const double x[3], bool *crossed) {
     struct mean mean = mean_begin(medium, work->cell, &ends, 1);
     const int64_t none[3] = {0};
     double values[HT_MAX_MATERIALS];
@@ -386,8 +383,8 @@ static enum ht_err cell_crossed(const struct ht_medium *medium, const struct ht_
 }
 
 /* work->material = constants, the means over the cell about x; crossed: as above. */
-static enum ht_err cell_mean(const struct ht_medium *medium, const struct ht_medium_work *work,
-                             const double x[3], bool crossed) {
+static HT_ERR cell_mean(const struct ht_medium *medium, const struct ht_medium_work *work,
+                        const double x[3], bool crossed) {
     const bool *depends = medium->source->depends;
     const int axes = depends[0] + depends[1] + depends[2];
     const bool expression = medium->source->type == HT_MEDIUM_EXPRESSION;
@@ -423,8 +420,8 @@ bool ht_medium_drops(const struct ht_medium *medium, enum ht_subgrid subgrid,
 }
 
 /* Beyond the box along an axis the medium does not change along it. */
-static enum ht_err parameter_jets(const struct ht_medium *medium, const struct ht_medium_work *work,
-                                  const double x[3]) {
+static HT_ERR parameter_jets(const struct ht_medium *medium, const struct ht_medium_work *work,
+                             const double x[3]) {
     const struct ht_medium_source *source = medium->source;
     const double *h = medium->grid->h;
     double at[3];
@@ -467,8 +464,8 @@ static bool resolved(const struct ht_medium *medium, const struct ht_medium_work
     return true;
 }
 
-enum ht_err ht_medium_node(const struct ht_medium *medium, const struct ht_medium_work *work,
-                           const double x[3], bool *flattened) {
+HT_ERR ht_medium_node(const struct ht_medium *medium, const struct ht_medium_work *work,
+                      const double x[3], bool *flattened) {
     const struct ht_medium_source *source = medium->source;
     const double *const *value = (const double *const *)work->value;
     bool crossed = false;
@@ -554,8 +551,8 @@ struct scan {
     struct ht_progress progress;
 };
 
-static enum ht_err scan_node(const struct scan *scan, const struct ht_medium_work *work,
-                             const int64_t i[3], struct found *found) {
+static HT_ERR scan_node(const struct scan *scan, const struct ht_medium_work *work,
+                        const int64_t i[3], struct found *found) {
     const struct ht_medium *medium = scan->medium;
     const struct ht_system *system = medium->eq->system;
     const int64_t every = medium->source->every;
@@ -585,7 +582,7 @@ static enum ht_err scan_node(const struct scan *scan, const struct ht_medium_wor
     return HT_OK;
 }
 
-static enum ht_err scan_lines(void *data, int64_t begin, int64_t end) {
+static HT_ERR scan_lines(void *data, int64_t begin, int64_t end) {
     struct scan *scan = data;
     HT_ENDED(ht_medium_work_destroy) struct ht_medium_work work;
     TRY(ht_medium_work_create(scan->medium, scan->medium->coefs, &work));
@@ -602,8 +599,8 @@ static enum ht_err scan_lines(void *data, int64_t begin, int64_t end) {
     return HT_OK;
 }
 
-static enum ht_err scan_subgrid(const struct ht_medium *medium, enum ht_subgrid subgrid,
-                                double part, struct found *all) {
+static HT_ERR scan_subgrid(const struct ht_medium *medium, enum ht_subgrid subgrid, double part,
+                           struct found *all) {
     struct scan scan = {.medium = medium, .subgrid = subgrid};
     HT_ARRAY(struct found, found, ht_threads_count());
     visits(medium, subgrid, part, scan.points, &scan.same);
@@ -632,7 +629,7 @@ static enum ht_err scan_subgrid(const struct ht_medium *medium, enum ht_subgrid 
     return err;
 }
 
-static enum ht_err scan_varying(const struct ht_medium *medium, struct found *found) {
+static HT_ERR scan_varying(const struct ht_medium *medium, struct found *found) {
     struct ht_medium_source *source = medium->source;
     double total = 0, part = 1;
     int axes = source->depends[0] + source->depends[1] + source->depends[2];
@@ -650,7 +647,7 @@ static enum ht_err scan_varying(const struct ht_medium *medium, struct found *fo
 
 /* Results of the ranks are combined. Where nothing depends on x3 each has counted the flattened
  * nodes of all planes. */
-enum ht_err ht_medium_visit(struct ht_medium *medium) {
+HT_ERR ht_medium_visit(struct ht_medium *medium) {
     struct ht_comm *comm = medium->grid->slab.comm;
     struct found found = nothing;
     const double *most = found.most;

@@ -14,14 +14,14 @@ struct making {
 
 #define OWN(m, name) HT_KEY("receivers.%d.%s", (m)->number, (name))
 
-static enum ht_err add_position(void *context, HT_UNUSED int64_t line, const double *row) {
+static HT_ERR add_position(void *context, HT_UNUSED int64_t line, const double *row) {
     struct making *m = context;
     TRY(HT_GROW(m->group->x, m->group->count + 1, m->room));
     memcpy(m->group->x[m->group->count++], row, sizeof *m->group->x);
     return HT_OK;
 }
 
-static enum ht_err read_positions(struct making *m) {
+static HT_ERR read_positions(struct making *m) {
     const int dims = m->of->grid->dims;
     const char *must = HT_KEY("%d finite number%s, one per axis of the grid", dims, &"s"[dims < 2]);
     TRY(ht_file_rows(m->given->file, dims, must, add_position, m));
@@ -29,7 +29,7 @@ static enum ht_err read_positions(struct making *m) {
     return HT_OK;
 }
 
-static enum ht_err place(struct making *m) {
+static HT_ERR place(struct making *m) {
     const struct ht_receivers_given *given = m->given;
     struct ht_receiver_group *group = m->group;
     const bool plane = given->type == HT_RECEIVER_PLANE, point = given->type == HT_RECEIVER_POINT;
@@ -61,7 +61,7 @@ static const char *placed_by(const struct ht_receivers_given *given, int64_t rec
 
 /* ---- what is recorded ---- */
 
-static enum ht_err refuse_field(const struct making *m, const char *name, bool known) {
+static HT_ERR refuse_field(const struct making *m, const char *name, bool known) {
     HT_FREED_TEXT struct ht_text held = {0};
     for (int f = 0; f < m->of->eq->nfields; f++)
         if (ht_fields_stored(m->of->held, f))
@@ -101,7 +101,7 @@ static bool is_integral(const struct making *m, struct ht_reading *reading) {
     return true;
 }
 
-static enum ht_err add_reading(const struct making *m, const char *name) {
+static HT_ERR add_reading(const struct making *m, const char *name) {
     struct ht_receiver_group *group = m->group;
     struct ht_reading *reading = &group->reading[group->readings];
     REFUSE(group->readings == HT_MAX_READINGS, m->params, OWN(m, "fields"),
@@ -117,7 +117,7 @@ static enum ht_err add_reading(const struct making *m, const char *name) {
 /* Times are decimal numbers: a sample at the end counts in spite of rounding. */
 static const double close_by = 1e-9;
 
-static enum ht_err choose_times(const struct making *m) {
+static HT_ERR choose_times(const struct making *m) {
     const struct ht_receivers_given *given = m->given;
     struct ht_receiver_group *group = m->group;
     const struct ht_receivers *all = m->out;
@@ -153,7 +153,7 @@ double ht_receivers_step(const struct ht_receivers *receivers,
     return fabs(at - round(at)) < close_by ? round(at) : at;
 }
 
-static enum ht_err make_group(struct making *m) {
+static HT_ERR make_group(struct making *m) {
     struct ht_receiver_group *group = m->group;
     ht_params_name(m->params, "receivers", m->number, group->name);
     TRY(place(m));
@@ -195,8 +195,8 @@ void ht_receivers_destroy(struct ht_receivers *receivers) {
     free(receivers);
 }
 
-enum ht_err ht_receivers_create(const struct ht_params *params, const struct ht_receivers_of *of,
-                                struct ht_receivers **out) {
+HT_ERR ht_receivers_create(const struct ht_params *params, const struct ht_receivers_of *of,
+                           struct ht_receivers **out) {
     struct making m = {.params = params, .of = of};
     *out = NULL;
     if (params->receivers.count == 0) return HT_OK;
@@ -215,8 +215,8 @@ enum ht_err ht_receivers_create(const struct ht_params *params, const struct ht_
     return HT_MADE(err, m.out, ht_receivers_destroy, out);
 }
 
-enum ht_err ht_receivers_room(struct ht_pool *pool, const struct ht_receivers *receivers,
-                              double ***out) {
+HT_ERR ht_receivers_room(struct ht_pool *pool, const struct ht_receivers *receivers,
+                         double ***out) {
     TRY(HT_TAKE(pool, *out, receivers->count));
     for (int n = 0; n < receivers->count; n++) {
         const struct ht_receiver_group *group = &receivers->group[n];

@@ -16,7 +16,7 @@ static int64_t extent_at(const struct layout *layout, int j) {
     return layout->array.extent[layout->array.rank - 1 - j];
 }
 
-static enum ht_err layout_axes(struct layout *layout) {
+static HT_ERR layout_axes(struct layout *layout) {
     const struct ht_names *axes = &layout->params->medium.axes;
     layout->axes = axes->count;
     memcpy(layout->spacing, layout->params->medium.spacing, sizeof layout->spacing);
@@ -40,7 +40,7 @@ static void layout_default(struct layout *layout, bool depth) {
 }
 
 /* The extents are those of medium.shape. */
-static enum ht_err layout_given(struct layout *layout) {
+static HT_ERR layout_given(struct layout *layout) {
     const int64_t *shape = layout->params->medium.shape;
     struct ht_array *array = &layout->array;
     while (array->rank < 3 && shape[array->rank] > 0) array->rank++;
@@ -124,7 +124,7 @@ static void warn_of_swap(const struct layout *layout) {
 
 /* float32 of exactly the promised size, in file order. With the wrong byte order numbers near 1 or
  * 1000 become numbers near 1e-38 or of all magnitudes. */
-static enum ht_err read_raw(struct layout *layout) {
+static HT_ERR read_raw(struct layout *layout) {
     struct ht_array *array = &layout->array;
     HT_FREED char *data = NULL;
     int64_t bytes = 0, at = 0;
@@ -152,11 +152,11 @@ static enum ht_err read_raw(struct layout *layout) {
     return HT_OK;
 }
 
-static enum ht_err read_npy(struct layout *layout) {
+static HT_ERR read_npy(struct layout *layout) {
     return ht_npy_read(layout->path, &layout->array);
 }
 
-static enum ht_err read_h5(struct layout *layout) {
+static HT_ERR read_h5(struct layout *layout) {
     HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
     TRY(ht_h5_open(layout->path, &file));
     const bool usual = *layout->params->medium.dataset == '\0' &&
@@ -166,7 +166,7 @@ static enum ht_err read_h5(struct layout *layout) {
 
 /* How far apart so many traces are, each `step`-th of the file, by the first kind of places in
  * their headers that differ: of midpoints, sources or receivers; 0: they do not say it. */
-static enum ht_err find_apart(const struct ht_segy *s, int64_t step, int64_t count, double *out) {
+static HT_ERR find_apart(const struct ht_segy *s, int64_t step, int64_t count, double *out) {
     static const int byte[] = {181, 73, 81};
     double x[3][3][2], apart[2];
     for (int i = 0; i < 3; i++) {
@@ -188,7 +188,7 @@ static enum ht_err find_apart(const struct ht_segy *s, int64_t step, int64_t cou
 
 /* Traces of a line: of a volume those with the number of the first one's inline at byte 189, of
  * which there are several, each with the crosslines (193) of the first; else all. */
-static enum ht_err find_lines(const struct ht_segy *s, int64_t *across) {
+static HT_ERR find_lines(const struct ht_segy *s, int64_t *across) {
     HT_FREED int64_t *crossline = NULL;
     int64_t line = 0;
     *across = s->traces;
@@ -216,7 +216,7 @@ static enum ht_err find_lines(const struct ht_segy *s, int64_t *across) {
 
 /* A section or a volume: samples along depth, the interval of a header in thousandths of a metre
  * then, as most programs write it, traces side by side, and lines of them. */
-static enum ht_err read_segy(struct layout *layout) {
+static HT_ERR read_segy(struct layout *layout) {
     HT_ENDED(ht_segy_close) struct ht_segy s = {.path = NULL};
     struct ht_array *array = &layout->array;
     const char *unit = ht_units_name(layout->params, "length");
@@ -253,7 +253,7 @@ static const struct {
                [HT_HDF5] = {"h5|hdf5", read_h5}};
 
 /* By the format that is named, else the file's name, else raw; against axes and shape, if given. */
-static enum ht_err read_values(struct layout *layout) {
+static HT_ERR read_values(struct layout *layout) {
     const int64_t *shape = layout->params->medium.shape;
     const struct ht_array *array = &layout->array;
     int format = (int)layout->params->medium.format, last = sizeof formats / sizeof *formats - 1;
@@ -294,8 +294,8 @@ static void reorder(const struct layout *layout, const int64_t shape[3], bool ba
             }
 }
 
-enum ht_err ht_samples_unplace(const struct ht_params *params, const int64_t shape[3],
-                               const double *values, double *out) {
+HT_ERR ht_samples_unplace(const struct ht_params *params, const int64_t shape[3],
+                          const double *values, double *out) {
     struct layout layout = {.params = params, .array = {.rank = 3}};
     TRY(layout_axes(&layout));
     layout_default(&layout, false);
@@ -303,8 +303,7 @@ enum ht_err ht_samples_unplace(const struct ht_params *params, const int64_t sha
     return HT_OK;
 }
 
-static enum ht_err read_into(struct layout *layout, const double *memory,
-                             struct ht_samples *samples) {
+static HT_ERR read_into(struct layout *layout, const double *memory, struct ht_samples *samples) {
     const struct ht_params *params = layout->params;
     const int64_t *n = samples->shape;
     REQUIRE(params->medium.scale != 0 && isfinite(params->medium.scale), HT_ERR_INPUT,
@@ -344,8 +343,8 @@ static enum ht_err read_into(struct layout *layout, const double *memory,
     return HT_OK;
 }
 
-enum ht_err ht_samples_read(const struct ht_params *params, const char *path, const char *dataset,
-                            const double *memory, struct ht_samples **out) {
+HT_ERR ht_samples_read(const struct ht_params *params, const char *path, const char *dataset,
+                       const double *memory, struct ht_samples **out) {
     struct layout layout = {.params = params, .path = path, .dataset = dataset};
     struct ht_samples *samples = NULL;
     *out = NULL;
@@ -355,7 +354,7 @@ enum ht_err ht_samples_read(const struct ht_params *params, const char *path, co
     return HT_MADE(err, samples, ht_samples_destroy, out);
 }
 
-static enum ht_err keep_layout(const struct layout *layout, struct ht_params *params) {
+static HT_ERR keep_layout(const struct layout *layout, struct ht_params *params) {
     static const char *const axes[] = {"x1", "x2", "x3"};
     TRY(HT_TAKE(&params->pool, params->medium.axes.name, layout->axes));
     for (int j = 0; j < layout->axes; j++) {
@@ -367,8 +366,8 @@ static enum ht_err keep_layout(const struct layout *layout, struct ht_params *pa
     return HT_OK;
 }
 
-enum ht_err ht_samples_load(struct ht_params *params, const char *path, const char *dataset,
-                            double **out) {
+HT_ERR ht_samples_load(struct ht_params *params, const char *path, const char *dataset,
+                       double **out) {
     struct layout layout = {.params = params, .path = path, .dataset = dataset};
     enum ht_err err = read_values(&layout);
     if (err == HT_OK) err = keep_layout(&layout, params);

@@ -100,8 +100,8 @@ static void turn_normal(struct ht_shot *shot) {
     }
 }
 
-static enum ht_err find_speed(const struct ht_params *params, const struct ht_medium *medium,
-                              int group, struct ht_shot *shot) {
+static HT_ERR find_speed(const struct ht_params *params, const struct ht_medium *medium, int group,
+                         struct ht_shot *shot) {
     const struct ht_equations *eq = medium->eq;
     const char *name = eq->field[shot->drive[0].field].name;
     double material[HT_MAX_MATERIALS], square = 0;
@@ -125,8 +125,8 @@ static enum ht_err find_speed(const struct ht_params *params, const struct ht_me
                            eq->system->name, name);
 }
 
-static enum ht_err find_drives(const struct ht_params *params, const struct ht_equations *eq,
-                               int group, struct ht_shot *shot) {
+static HT_ERR find_drives(const struct ht_params *params, const struct ht_equations *eq, int group,
+                          struct ht_shot *shot) {
     const struct ht_shot_given *groups = params->shots.group;
     const bool outside = shot->type->outside != NULL;
     const char *missing;
@@ -147,8 +147,8 @@ static enum ht_err find_drives(const struct ht_params *params, const struct ht_e
 }
 
 /* Both ends lie in the box, then in no layer; planes pass through layers of sides they cross. */
-static enum ht_err check_places(const struct ht_params *params, const struct ht_grid *grid,
-                                const struct ht_shot *shot, int group) {
+static HT_ERR check_places(const struct ht_params *params, const struct ht_grid *grid,
+                           const struct ht_shot *shot, int group) {
     for (int n = 0; n < 4; n++) {
         const char *name = shot->type->place[n % 2];
         const double *at = n % 2 ? shot->last : shot->first;
@@ -168,8 +168,8 @@ static enum ht_err check_places(const struct ht_params *params, const struct ht_
 
 /* The spectrum of a narrower Gaussian reaches beyond the grid's waves; of a wider one than the box,
  * images at the sides have no end. */
-static enum ht_err check_width(const struct ht_params *params, const struct ht_grid *grid,
-                               const struct ht_shot *shot, int group) {
+static HT_ERR check_width(const struct ht_params *params, const struct ht_grid *grid,
+                          const struct ht_shot *shot, int group) {
     const double widest = ht_grid_widest(grid);
     double longest = 0;
     for (int k = 0; k < grid->dims; k++) longest = fmax(longest, grid->upper[k] - grid->lower[k]);
@@ -227,8 +227,7 @@ static void warn_constant(const struct ht_grid *grid, const struct ht_shot *shot
 }
 
 /* What comes before the run is lost, as a jump. */
-static enum ht_err check_begin(const struct ht_params *params, const struct ht_shot *shot,
-                               int group) {
+static HT_ERR check_begin(const struct ht_params *params, const struct ht_shot *shot, int group) {
     const int samples = 1000;
     const struct ht_signal *t = shot->signal;
     const double last = fmin(-shot->delay, t->end);
@@ -335,8 +334,8 @@ static double area_of(const struct ht_shot_given *given, int dims) {
 }
 
 /* Place, delay and amplitude of one element, where the group's delay and amplitude are set. */
-static enum ht_err set_element(const struct ht_params *params, const struct ht_medium *medium,
-                               int group, int e, struct ht_shot *shot) {
+static HT_ERR set_element(const struct ht_params *params, const struct ht_medium *medium, int group,
+                          int e, struct ht_shot *shot) {
     const struct ht_shot_given *given =
         (const struct ht_shot_given *)params->shots.group + group - 1;
     const bool focused = ht_params_is_set(params, HT_KEY("sources.%d.focus", group));
@@ -362,8 +361,8 @@ static enum ht_err set_element(const struct ht_params *params, const struct ht_m
 /* ---- from parameters ---- */
 
 /* A surface moving with the volume s per time and area has waves p = rho c s/2 on either side. */
-static enum ht_err take_pressure(const struct ht_params *params, const struct ht_medium *medium,
-                                 const struct ht_shot_given *given, struct ht_shot *shot) {
+static HT_ERR take_pressure(const struct ht_params *params, const struct ht_medium *medium,
+                            const struct ht_shot_given *given, struct ht_shot *shot) {
     const struct ht_second_order *form = &medium->eq->second_order;
     const int dims = medium->grid->dims;
     const double area =
@@ -392,8 +391,8 @@ static struct ht_signal *find_signal(const struct ht_shots *shots,
     return NULL;
 }
 
-static enum ht_err add_shot(const struct ht_params *params, const struct ht_shots *before,
-                            struct ht_shots *shots, int group, int element) {
+static HT_ERR add_shot(const struct ht_params *params, const struct ht_shots *before,
+                       struct ht_shots *shots, int group, int element) {
     const struct ht_medium *medium = shots->medium;
     const struct ht_shot_given *given =
         (const struct ht_shot_given *)params->shots.group + group - 1;
@@ -438,8 +437,8 @@ static enum ht_err add_shot(const struct ht_params *params, const struct ht_shot
     return HT_OK;
 }
 
-static enum ht_err make(const struct ht_params *params, const struct ht_medium *medium,
-                        const struct ht_shots *before, struct ht_shots *shots) {
+static HT_ERR make(const struct ht_params *params, const struct ht_medium *medium,
+                   const struct ht_shots *before, struct ht_shots *shots) {
     const struct ht_shot_given *given = params->shots.group;
     shots->medium = medium;
     for (int i = 0; i < params->shots.count; i++) {
@@ -450,8 +449,8 @@ static enum ht_err make(const struct ht_params *params, const struct ht_medium *
     return HT_OK;
 }
 
-enum ht_err ht_shots_create(const struct ht_params *params, const struct ht_medium *medium,
-                            const struct ht_shots *before, struct ht_shots **out) {
+HT_ERR ht_shots_create(const struct ht_params *params, const struct ht_medium *medium,
+                       const struct ht_shots *before, struct ht_shots **out) {
     *out = NULL;
     if (params->shots.count == 0) return HT_OK;
     HT_CREATE(out, make(params, medium, before, *out), ht_shots_destroy);

@@ -31,9 +31,9 @@ struct axis_list {
 };
 
 /* slope: takes the derivative by the place. wanted: which nodes; NULL: all. */
-static enum ht_err list_axis(struct ht_pool *pool, const struct ht_shot *shot,
-                             const struct ht_grid *grid, int axis, double x, bool slope,
-                             const bool *wanted, struct axis_list *out) {
+static HT_ERR list_axis(struct ht_pool *pool, const struct ht_shot *shot,
+                        const struct ht_grid *grid, int axis, double x, bool slope,
+                        const bool *wanted, struct axis_list *out) {
     const int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, axis);
     TRY(HT_TAKE(pool, out->node, nodes));
     TRY(HT_TAKE(pool, out->weight, nodes));
@@ -60,9 +60,9 @@ static enum ht_err list_axis(struct ht_pool *pool, const struct ht_shot *shot,
 
 /* Adds the nodes of the product. Of a drive of the flux along axis `slope` they take its material,
  * too, where it acts on a node: on the plane beside it, or at the place. */
-static enum ht_err multiply(const struct ht_shot *shot, const struct ht_medium *medium,
-                            const struct ht_drive *drive, int slope, const double x[3],
-                            const struct axis_list list[3], struct ht_point *out) {
+static HT_ERR multiply(const struct ht_shot *shot, const struct ht_medium *medium,
+                       const struct ht_drive *drive, int slope, const double x[3],
+                       const struct axis_list list[3], struct ht_point *out) {
     const bool once = medium->uniform || ht_shot_dims(shot) == medium->grid->dims;
     const struct ht_grid *grid = medium->grid;
     const double sign = slope < 0 ? 1 : -medium->eq->second_order.sign[slope];
@@ -90,9 +90,9 @@ static enum ht_err multiply(const struct ht_shot *shot, const struct ht_medium *
     return HT_OK;
 }
 
-static enum ht_err add_point(const struct ht_shot *shot, const struct ht_medium *medium,
-                             const struct ht_drive *drive, const double x[3], const bool *planes,
-                             struct ht_point *out, int64_t *room) {
+static HT_ERR add_point(const struct ht_shot *shot, const struct ht_medium *medium,
+                        const struct ht_drive *drive, const double x[3], const bool *planes,
+                        struct ht_point *out, int64_t *room) {
     const int slope = ht_shot_slope(medium->eq, drive);
     HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
     struct axis_list along[3] = {{0}};
@@ -106,8 +106,8 @@ static enum ht_err add_point(const struct ht_shot *shot, const struct ht_medium 
 }
 
 /* Of drives [first, last). */
-static enum ht_err spread(const struct ht_shot *shot, const struct ht_medium *medium, int first,
-                          int last, const bool *planes, struct ht_point *out) {
+static HT_ERR spread(const struct ht_shot *shot, const struct ht_medium *medium, int first,
+                     int last, const bool *planes, struct ht_point *out) {
     int64_t room = 0;
     enum ht_err err = HT_OK;
     *out = (struct ht_point){.count = 0};
@@ -124,15 +124,14 @@ static enum ht_err spread(const struct ht_shot *shot, const struct ht_medium *me
     return err;
 }
 
-enum ht_err ht_shot_spread(const struct ht_shots *shots, int index, const bool *planes,
-                           struct ht_point *out) {
+HT_ERR ht_shot_spread(const struct ht_shots *shots, int index, const bool *planes,
+                      struct ht_point *out) {
     const struct ht_shot *shot = &shots->shot[index];
     return spread(shot, shots->medium, 0, shot->drives, planes, out);
 }
 
-enum ht_err ht_shot_spread_drive(const struct ht_shots *shots, int index, int drive,
-                                 const struct ht_grid *grid, const bool *planes,
-                                 struct ht_point *out) {
+HT_ERR ht_shot_spread_drive(const struct ht_shots *shots, int index, int drive,
+                            const struct ht_grid *grid, const bool *planes, struct ht_point *out) {
     struct ht_equations plain = *shots->medium->eq; /* which have no fluxes */
     struct ht_medium medium = *shots->medium;
     plain.second_order.known = false;
@@ -171,8 +170,8 @@ struct jump {
 };
 
 /* Along one axis, `reach` to either side of x. */
-static enum ht_err find_jump(const struct ht_medium *medium, int material, const double x[3],
-                             int axis, double reach, bool *found, double place[3]) {
+static HT_ERR find_jump(const struct ht_medium *medium, int material, const double x[3], int axis,
+                        double reach, bool *found, double place[3]) {
     const double apart = medium->grid->h[axis] / 2;
     double at[3], before = 0, value;
     memcpy(at, x, sizeof at);
@@ -188,8 +187,8 @@ static enum ht_err find_jump(const struct ht_medium *medium, int material, const
 }
 
 /* About a point, at places along the axes on which the shot does not vary. */
-static enum ht_err look_along(const struct ht_medium *medium, const struct ht_shot *shot, int point,
-                              struct jump *jump) {
+static HT_ERR look_along(const struct ht_medium *medium, const struct ht_shot *shot, int point,
+                         struct jump *jump) {
     const struct ht_grid *grid = medium->grid;
     int count[3];
     double x[3];
@@ -225,7 +224,7 @@ static enum ht_err look_along(const struct ht_medium *medium, const struct ht_sh
     return HT_OK;
 }
 
-enum ht_err ht_shots_warn_jumps(const struct ht_shots *shots) {
+HT_ERR ht_shots_warn_jumps(const struct ht_shots *shots) {
     const struct ht_medium *medium = shots->medium;
     for (int n = 0; n < shots->count && !medium->uniform; n++) {
         const struct ht_shot *shot = &shots->shot[n];

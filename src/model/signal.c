@@ -10,7 +10,7 @@ struct ht_knot {
 /* A signal of a file with columns t and s: a cubic spline between the samples, natural at its ends,
  * 0 outside. */
 
-static enum ht_err add_knot(void *context, int64_t line, const double *row) {
+static HT_ERR add_knot(void *context, int64_t line, const double *row) {
     struct ht_signal *s = context;
     const int64_t n = s->samples;
     REQUIRE(n == 0 || row[0] > s->knot[n - 1].t, HT_ERR_INPUT,
@@ -21,7 +21,7 @@ static enum ht_err add_knot(void *context, int64_t line, const double *row) {
     return HT_OK;
 }
 
-static enum ht_err check_gaps(const struct ht_signal *s) {
+static HT_ERR check_gaps(const struct ht_signal *s) {
     const int64_t n = s->samples - 1;
     const double most = 10;
     HT_ARRAY(double, apart, n);
@@ -73,7 +73,7 @@ static void make_spline(struct ht_signal *s) {
     }
 }
 
-static enum ht_err read_spline(struct ht_signal *s) {
+static HT_ERR read_spline(struct ht_signal *s) {
     if (s->given.memory == NULL)
         TRY(ht_file_rows(s->given.file, 2, "two finite numbers, t and s", add_knot, s));
     for (int64_t i = 0; s->given.memory != NULL && i < s->given.values; i++) {
@@ -192,7 +192,7 @@ static void find_bands(int bits, double apart, const double complex *x, struct h
 /* Samples over the extent; the transform has PAD times as many, the others 0. */
 enum { PAD_BITS = 3, LEAST_BITS = 10, MOST_BITS = 18 };
 
-static enum ht_err find_traits(struct ht_signal *s) {
+static HT_ERR find_traits(struct ht_signal *s) {
     double sum = 0, size = 0;
     int bits = LEAST_BITS;
     const bool sine = s->given.signal == HT_SIGNAL_SINE;
@@ -226,7 +226,7 @@ static enum ht_err find_traits(struct ht_signal *s) {
     return HT_OK;
 }
 
-static enum ht_err make(const struct ht_shot_given *given, struct ht_signal *s) {
+static HT_ERR make(const struct ht_shot_given *given, struct ht_signal *s) {
     s->given = *given;
     s->holders = 1;
     if (given->signal == HT_SIGNAL_FILE) TRY(read_spline(s));
@@ -235,7 +235,7 @@ static enum ht_err make(const struct ht_shot_given *given, struct ht_signal *s) 
     return HT_OK;
 }
 
-enum ht_err ht_signal_create(const struct ht_shot_given *given, struct ht_signal **out) {
+HT_ERR ht_signal_create(const struct ht_shot_given *given, struct ht_signal **out) {
     HT_CREATE(out, make(given, *out), ht_signal_destroy);
 }
 
@@ -247,7 +247,7 @@ bool ht_signal_is_of(const struct ht_signal *signal, const struct ht_shot_given 
            strcmp(s->file, given->file) == 0;
 }
 
-static enum ht_err make_unit(const struct ht_signal *of, int64_t sample, struct ht_signal *s) {
+static HT_ERR make_unit(const struct ht_signal *of, int64_t sample, struct ht_signal *s) {
     *s = *of;
     s->holders = 1;
     s->knot = NULL;
@@ -259,7 +259,7 @@ static enum ht_err make_unit(const struct ht_signal *of, int64_t sample, struct 
     return HT_OK;
 }
 
-enum ht_err ht_signal_unit(const struct ht_signal *of, int64_t sample, struct ht_signal **out) {
+HT_ERR ht_signal_unit(const struct ht_signal *of, int64_t sample, struct ht_signal **out) {
     HT_CREATE(out, make_unit(of, sample, *out), ht_signal_destroy);
 }
 

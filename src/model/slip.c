@@ -4,8 +4,7 @@
 /* LINES: through the box along an axis. HALVES: of a gap of samples. */
 enum { LINES = 5, HALVES = 40 };
 
-static enum ht_err is_fluid(const struct ht_medium *medium, int axis, int line, double at,
-                            bool *out) {
+static HT_ERR is_fluid(const struct ht_medium *medium, int axis, int line, double at, bool *out) {
     const struct ht_grid *grid = medium->grid;
     const struct ht_material *material = medium->eq->system->material;
     double x[3], value;
@@ -20,8 +19,8 @@ static enum ht_err is_fluid(const struct ht_medium *medium, int axis, int line, 
 }
 
 /* Between two places on the first line, the lower one of which is in the fluid, or not. */
-static enum ht_err find_face(const struct ht_medium *medium, int axis, double low, double high,
-                             bool fluid, double *out) {
+static HT_ERR find_face(const struct ht_medium *medium, int axis, double low, double high,
+                        bool fluid, double *out) {
     for (int i = 0; i < HALVES; i++) {
         const double middle = (low + high) / 2;
         bool now;
@@ -33,7 +32,7 @@ static enum ht_err find_face(const struct ht_medium *medium, int axis, double lo
 }
 
 /* Samples half a spacing apart. */
-enum ht_err ht_medium_slip(const struct ht_medium *medium, int axis, bool *found, double *at) {
+HT_ERR ht_medium_slip(const struct ht_medium *medium, int axis, bool *found, double *at) {
     const struct ht_grid *grid = medium->grid;
     const struct ht_system *system = medium->eq->system;
     const double half = grid->h[axis] / 2, close = 1e-6 * grid->h[axis];

@@ -78,8 +78,8 @@ static double side(const struct ht_grid *grid, int axis) {
     return ht_grid_end(grid, axis, 1) - ht_grid_end(grid, axis, 0);
 }
 
-static enum ht_err check_centre(const struct ht_solution *solution, const struct pulse *pulse,
-                                const char *key, int axis) {
+static HT_ERR check_centre(const struct ht_solution *solution, const struct pulse *pulse,
+                           const char *key, int axis) {
     const struct ht_grid *grid = solution->grid;
     const struct ht_params *params = solution->data->params;
     const double centre = pulse->is.centre[axis];
@@ -97,8 +97,7 @@ static enum ht_err check_centre(const struct ht_solution *solution, const struct
 }
 
 /* group: of the list, or the section "initial". */
-static enum ht_err check_pulse(struct ht_solution *solution, const char *group,
-                               struct pulse *pulse) {
+static HT_ERR check_pulse(struct ht_solution *solution, const char *group, struct pulse *pulse) {
     const struct ht_params *params = solution->data->params;
     const double width = pulse->is.width;
     const char *name = pulse->is.field;
@@ -159,7 +158,7 @@ static void gaussian_factor(const struct range *range, int part, int axis, doubl
                 (const double[2]){low, high}, out);
 }
 
-static enum ht_err prepare_gaussian(struct ht_solution *solution) {
+static HT_ERR prepare_gaussian(struct ht_solution *solution) {
     struct ht_solution_data *data = solution->data;
     const struct ht_params *params = data->params;
     bool periodic = true;
@@ -226,7 +225,7 @@ static double complex amplitude_of(const struct range *range, int part) {
             ht_complex(cos(angle), sin(angle)));
 }
 
-static enum ht_err find_cycles(struct ht_solution *solution, int axis) {
+static HT_ERR find_cycles(struct ht_solution *solution, int axis) {
     const struct ht_params *params = solution->data->params;
     REFUSE(!ht_grid_periodic(solution->grid, axis), params, "initial.type",
            "a plane wave needs periodic sides, boundary.x%d is \"%s\", \"%s\"", axis + 1,
@@ -237,7 +236,7 @@ static enum ht_err find_cycles(struct ht_solution *solution, int axis) {
 
 /* Wavenumber of mode m: whole wavelengths (periodic), half wavelengths between equal walls, and a
  * quarter less between unequal ones. */
-static enum ht_err find_mode(struct ht_solution *solution, int axis) {
+static HT_ERR find_mode(struct ht_solution *solution, int axis) {
     const struct ht_params *params = solution->data->params;
     const int mode = params->initial.modes[axis], *wall = solution->grid->wall[axis];
     /* The factor is zero between walls that are both odd at mode 0, and the first mode between
@@ -252,7 +251,7 @@ static enum ht_err find_mode(struct ht_solution *solution, int axis) {
 }
 
 /* Of a medium that varies by the materials at the domain's centre. */
-static enum ht_err prepare_wave(struct ht_solution *solution) {
+static HT_ERR prepare_wave(struct ht_solution *solution) {
     struct ht_solution_data *data = solution->data;
     const struct ht_params *params = data->params;
     const struct ht_equations *eq = solution->eq;
@@ -327,7 +326,7 @@ struct rows {
     double *out;
 };
 
-static enum ht_err add_rows(void *data, int64_t begin, int64_t end) {
+static HT_ERR add_rows(void *data, int64_t begin, int64_t end) {
     const struct rows *rows = data;
     for (int64_t r = begin; r < end; r++) {
         const struct table *table = rows->table;
@@ -347,7 +346,7 @@ static enum ht_err add_rows(void *data, int64_t begin, int64_t end) {
 }
 
 /* Tables for the range's nodes; beyond dims the factor 1. */
-static enum ht_err fill_product(struct range *range) {
+static HT_ERR fill_product(struct range *range) {
     const struct ht_solution *solution = range->solution;
     HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
     struct table table[3];
@@ -436,8 +435,8 @@ static void spread(const struct ht_grid *grid, int64_t copies, const double *in,
 }
 
 /* Its values are those of a dataset of the file, or, file NULL, are there. */
-static enum ht_err take_field(struct ht_solution *solution, struct ht_h5 *file, const char *name,
-                              int field, struct ht_array *set) {
+static HT_ERR take_field(struct ht_solution *solution, struct ht_h5 *file, const char *name,
+                         int field, struct ht_array *set) {
     struct ht_solution_data *data = solution->data;
     const struct ht_grid box = ht_grid_inner(solution->grid);
     const int dims = box.dims, coefs = ht_grid_coefs(&box);
@@ -467,8 +466,8 @@ static enum ht_err take_field(struct ht_solution *solution, struct ht_h5 *file, 
     return HT_OK;
 }
 
-static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, int field,
-                              const char *name, bool needed) {
+static HT_ERR read_field(struct ht_solution *solution, struct ht_h5 *file, int field,
+                         const char *name, bool needed) {
     HT_ENDED(ht_array_end) struct ht_array set = {.value = NULL};
     char full[SET];
     const bool found = find_dataset(file, name, full, &set);
@@ -481,7 +480,7 @@ static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, 
 }
 
 /* One field: that of initial.field, else the first. */
-static enum ht_err read_npy(struct ht_solution *solution, const char *path) {
+static HT_ERR read_npy(struct ht_solution *solution, const char *path) {
     const struct ht_params *params = solution->data->params;
     HT_ENDED(ht_array_end) struct ht_array array = {.value = NULL};
     int field = 0;
@@ -494,7 +493,7 @@ static enum ht_err read_npy(struct ht_solution *solution, const char *path) {
 
 /* The fields that initial.values names, else all under their own names, of which a file that is no
  * snapshot may lack some: they are 0. */
-static enum ht_err read_fields(struct ht_solution *solution, struct ht_h5 *file) {
+static HT_ERR read_fields(struct ht_solution *solution, struct ht_h5 *file) {
     const struct ht_map *values = &solution->data->params->initial.values;
     for (int n = 0; n < values->count; n++) {
         int field;
@@ -530,7 +529,7 @@ static void warn_box(struct ht_h5 *file, const struct ht_params *params) {
     }
 }
 
-static enum ht_err prepare_file(struct ht_solution *solution) {
+static HT_ERR prepare_file(struct ht_solution *solution) {
     const struct ht_params *params = solution->data->params;
     const char *path = params->initial.file;
     REFUSE(!ht_file_exists(path), params, "initial.file", "%s does not exist",
@@ -588,7 +587,7 @@ static void differentiate(const struct range *range, int axis, int derivative, i
 }
 
 /* Planes and their derivatives along x3. */
-static enum ht_err fill_file_planes(void *data, int64_t begin, int64_t end) {
+static HT_ERR fill_file_planes(void *data, int64_t begin, int64_t end) {
     const struct range *range = data;
     const struct ht_grid *grid = range->solution->grid;
     const double *values = range->solution->data->values[range->field];
@@ -610,7 +609,7 @@ static enum ht_err fill_file_planes(void *data, int64_t begin, int64_t end) {
     return HT_OK;
 }
 
-static enum ht_err fill_file(struct range *range) {
+static HT_ERR fill_file(struct range *range) {
     const struct ht_solution_data *data = range->solution->data;
     const struct ht_grid *grid = range->solution->grid;
     const double *values = data->values[range->field];
@@ -630,7 +629,7 @@ static enum ht_err fill_file(struct range *range) {
 /* Every coefficient of total degree g is uniform in amplitude * [-1, 1) / 4^g:
  * their ratios are those of a wave with some four cells per wavelength. They depend on seed, grid,
  * node, field and coefficient only, so that any range of planes can be computed separately. */
-static enum ht_err fill_random(void *data, int64_t begin, int64_t end) {
+static HT_ERR fill_random(void *data, int64_t begin, int64_t end) {
     const struct range *range = data;
     const struct ht_params *params = range->solution->data->params;
     const uint64_t seed = (uint64_t)params->initial.seed;
@@ -651,7 +650,7 @@ static enum ht_err fill_random(void *data, int64_t begin, int64_t end) {
     return HT_OK;
 }
 
-static enum ht_err prepare_expression(struct ht_solution *solution) {
+static HT_ERR prepare_expression(struct ht_solution *solution) {
     struct ht_solution_data *data = solution->data;
     const struct ht_map *values = &data->params->initial.values;
     const int dims = solution->grid->dims;
@@ -669,7 +668,7 @@ static enum ht_err prepare_expression(struct ht_solution *solution) {
     return ht_jets_make(dims, solution->grid->order, false, &data->jets);
 }
 
-static enum ht_err fill_expression(void *data, int64_t begin, int64_t end) {
+static HT_ERR fill_expression(void *data, int64_t begin, int64_t end) {
     const struct range *range = data;
     const struct ht_solution *solution = range->solution;
     const struct ht_solution_data *of = solution->data;
@@ -701,8 +700,8 @@ static const struct type types[] = {
     [HT_DATA_ZERO] = {.rest = true},
 };
 
-static enum ht_err prepare(const struct ht_params *params, const struct ht_medium *medium,
-                           struct ht_solution *solution) {
+static HT_ERR prepare(const struct ht_params *params, const struct ht_medium *medium,
+                      struct ht_solution *solution) {
     solution->eq = medium->eq;
     solution->grid = medium->grid;
     solution->returns = params->initial.returns && params->time.end > 0;
@@ -730,8 +729,8 @@ static enum ht_err prepare(const struct ht_params *params, const struct ht_mediu
     return HT_OK;
 }
 
-enum ht_err ht_solution_create(const struct ht_params *params, const struct ht_medium *medium,
-                               struct ht_solution **out) {
+HT_ERR ht_solution_create(const struct ht_params *params, const struct ht_medium *medium,
+                          struct ht_solution **out) {
     HT_CREATE(out, prepare(params, medium, *out), ht_solution_destroy);
 }
 
@@ -747,8 +746,8 @@ void ht_solution_destroy(struct ht_solution *solution) {
     free(solution);
 }
 
-enum ht_err ht_solution_fill(const struct ht_solution *solution, enum ht_subgrid subgrid,
-                             double time, int64_t first, int64_t last, double *out) {
+HT_ERR ht_solution_fill(const struct ht_solution *solution, enum ht_subgrid subgrid, double time,
+                        int64_t first, int64_t last, double *out) {
     const struct ht_grid *grid = solution->grid;
     REQUIRE(time == 0 || solution->exact || (time < 0 && solution->rest), HT_ERR_INTERNAL,
             "%s data are known at time 0 only, not at %g",

@@ -11,7 +11,7 @@
  * component and b != a, b comes before a; the first pair of each k has i = 0. */
 
 /* Degree and pairs of a set whose indices are filled in. */
-static enum ht_err complete(struct ht_jets *jets) {
+static HT_ERR complete(struct ht_jets *jets) {
     int pairs = 0, side = 1;
     for (int n = 0; n < jets->count; n++) {
         const int *a = jets->index[n];
@@ -36,7 +36,7 @@ static enum ht_err complete(struct ht_jets *jets) {
     return HT_OK;
 }
 
-static enum ht_err make(int dims, int degree, bool total, struct ht_jets *jets) {
+static HT_ERR make(int dims, int degree, bool total, struct ht_jets *jets) {
     int all = 1;
     jets->dims = dims;
     for (int k = 0; k < dims; k++) all *= degree + 1;
@@ -50,7 +50,7 @@ static enum ht_err make(int dims, int degree, bool total, struct ht_jets *jets) 
     return complete(jets);
 }
 
-enum ht_err ht_jets_make(int dims, int degree, bool total, struct ht_jets **out) {
+HT_ERR ht_jets_make(int dims, int degree, bool total, struct ht_jets **out) {
     HT_CREATE(out, make(dims, degree, total, *out), ht_jets_destroy);
 }
 
@@ -409,8 +409,8 @@ double ht_expr_value(const struct ht_expr *expr, const double x[3], uint64_t *br
     return stack[0];
 }
 
-enum ht_err ht_expr_line(const struct ht_expr *expr, int64_t count, const double *x1,
-                         const double x[3], double *out) {
+HT_ERR ht_expr_line(const struct ht_expr *expr, int64_t count, const double *x1, const double x[3],
+                    double *out) {
     enum { PIECE = 128 };
     HT_ARRAY(double, stack, (expr->depth * PIECE));
     for (int64_t at = 0; at < count; at += PIECE) {
@@ -454,8 +454,8 @@ static void operate_jets(const struct ht_jets *jets, const struct ht_expr_op *op
     }
 }
 
-enum ht_err ht_expr_jet(const struct ht_expr *expr, const struct ht_jets *jets, const double x[3],
-                        const double h[3], double *out) {
+HT_ERR ht_expr_jet(const struct ht_expr *expr, const struct ht_jets *jets, const double x[3],
+                   const double h[3], double *out) {
     const ptrdiff_t count = jets->count;
     HT_ARRAY(double, scratch, (SCRATCH + 1 + expr->depth) * count);
     double *result = scratch + SCRATCH * count, *stack = result + count, *top = stack;
@@ -490,7 +490,7 @@ bool ht_expr_smooth(const struct ht_expr *expr) {
     return true;
 }
 
-static enum ht_err append(struct ht_expr *expr, struct ht_expr_op op) {
+static HT_ERR append(struct ht_expr *expr, struct ht_expr_op op) {
     TRY(HT_GROW(expr->op, expr->count + 1, expr->room));
     expr->op[expr->count++] = op;
     expr->height += 1 - op.operands;
@@ -498,7 +498,7 @@ static enum ht_err append(struct ht_expr *expr, struct ht_expr_op op) {
     return HT_OK;
 }
 
-static enum ht_err write_operation(struct ht_expr *expr, int code, int operands) {
+static HT_ERR write_operation(struct ht_expr *expr, int code, int operands) {
     struct ht_expr_op op = {.code = code, .operands = operands};
     /* A constant exponent allows any base and costs no logarithm. */
     if (code == OP_POWER && expr->op[expr->count - 1].code == OP_NUMBER) {
@@ -528,7 +528,7 @@ struct parser {
     struct ht_expr *expr;
 };
 
-static enum ht_err parse_level(struct parser *p, int level);
+static HT_ERR parse_level(struct parser *p, int level);
 
 static char peek(struct parser *p) {
     while (isspace((unsigned char)p->text[p->at])) p->at++;
@@ -542,7 +542,7 @@ static size_t name_length(const char *text) {
     return length;
 }
 
-static enum ht_err expected(struct parser *p, const char *what) {
+static HT_ERR expected(struct parser *p, const char *what) {
     char next = peek(p), found[48];
     const char *here = p->text + p->at;
     int length = (int)name_length(here);
@@ -556,7 +556,7 @@ static enum ht_err expected(struct parser *p, const char *what) {
 }
 
 /* name "(" sum { "," sum } ")", at the parenthesis. */
-static enum ht_err parse_call(struct parser *p, int function) {
+static HT_ERR parse_call(struct parser *p, int function) {
     char what[80];
     int operands = functions[function].word.operands;
     snprintf(what, sizeof what, "'(' after the function %s", functions[function].word.name);
@@ -575,7 +575,7 @@ static enum ht_err parse_call(struct parser *p, int function) {
                            operands);
 }
 
-static enum ht_err parse_name(struct parser *p) {
+static HT_ERR parse_name(struct parser *p) {
     char name[32];
     size_t length = name_length(p->text + p->at);
     snprintf(name, sizeof name, "%.*s", (int)length, p->text + p->at);
@@ -606,7 +606,7 @@ static enum ht_err parse_name(struct parser *p) {
                       list.data);
 }
 
-static enum ht_err parse_primary(struct parser *p) {
+static HT_ERR parse_primary(struct parser *p) {
     char next = peek(p);
     if (isdigit((unsigned char)next) || next == '.') {
         const char *begin = p->text + p->at;
@@ -628,7 +628,7 @@ static enum ht_err parse_primary(struct parser *p) {
 }
 
 /* Every recursion passes here: the nesting counted bounds the C stack. */
-static enum ht_err parse_unary(struct parser *p) {
+static HT_ERR parse_unary(struct parser *p) {
     REQUIRE(++p->nesting <= MAX_NESTING, HT_ERR_INPUT, "column %zu: nested deeper than %d levels",
             p->at + 1, MAX_NESTING);
     char sign = peek(p);
@@ -649,7 +649,7 @@ static enum ht_err parse_unary(struct parser *p) {
 }
 
 /* Level 0: sums; 1: products. */
-static enum ht_err parse_level(struct parser *p, int level) {
+static HT_ERR parse_level(struct parser *p, int level) {
     static const struct {
         const char *signs;
         int code[2];
@@ -665,7 +665,7 @@ static enum ht_err parse_level(struct parser *p, int level) {
     return HT_OK;
 }
 
-enum ht_err ht_expr_parse(const char *text, struct ht_expr **out) {
+HT_ERR ht_expr_parse(const char *text, struct ht_expr **out) {
     *out = NULL;
     struct ht_expr *expr;
     TRY(HT_ALLOC(expr, 1));

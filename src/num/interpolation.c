@@ -68,8 +68,8 @@ static bool eliminate(int count, real row[MOST][MOST + 1]) {
     return true;
 }
 
-enum ht_err ht_birkhoff_weights(int levels, int derivatives, const int *derivative, double at,
-                                double *weight) {
+HT_ERR ht_birkhoff_weights(int levels, int derivatives, const int *derivative, double at,
+                           double *weight) {
     const int count = levels * derivatives;
     const real middle = (levels - 1) / 2.0L, half = levels > 1 ? middle : 1;
     real row[MOST][MOST + 1], x[MOST];

@@ -32,7 +32,7 @@ struct ht_comm {
     bool *answered;      /* [rank] */
 };
 
-static enum ht_err comm_check(int code, const char *what) {
+static HT_ERR comm_check(int code, const char *what) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
     if (code == MPI_SUCCESS) return HT_OK;
@@ -40,7 +40,7 @@ static enum ht_err comm_check(int code, const char *what) {
     FAIL(HT_ERR_COMM, "%s: MPI error: %s", what, text);
 }
 
-static enum ht_err comm_sound(const struct ht_comm *c) {
+static HT_ERR comm_sound(const struct ht_comm *c) {
     REQUIRE(c->failed == HT_OK, HT_ERR_ELSEWHERE, "the ranks have failed");
     return HT_OK;
 }
@@ -60,7 +60,7 @@ static bool launched(void) {
 }
 
 /* Communicators of its own among the ranks of one. */
-static enum ht_err connect_ranks(struct ht_comm *c, MPI_Comm among) {
+static HT_ERR connect_ranks(struct ht_comm *c, MPI_Comm among) {
     MPI_Comm *const comms[] = {&c->run, &c->agree, &c->notice};
     for (int i = 0; i < 3; i++) {
         TRY(comm_check(MPI_Comm_dup(among, comms[i]), "starting MPI"));
@@ -81,7 +81,7 @@ static enum ht_err connect_ranks(struct ht_comm *c, MPI_Comm among) {
     return comm_check(code, "finding the ranks of a machine");
 }
 
-static enum ht_err start(struct ht_comm *c) {
+static HT_ERR start(struct ht_comm *c) {
     /* htwave's message gives the reason; MPICH's adds nothing. */
     (void)setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0);
     int provided = 0;
@@ -105,7 +105,7 @@ static void comm_free(struct ht_comm *c) {
 
 /* After a failure MPI is not finalised: the process ends without MPI_Finalize, so that the launcher
  * ends the other ranks. */
-enum ht_err ht_comm_start(struct ht_comm **out) {
+HT_ERR ht_comm_start(struct ht_comm **out) {
     if (!launched()) return HT_OK;
     HT_CREATE(out, start(*out), comm_free);
 }
@@ -181,7 +181,7 @@ void ht_comm_leave(struct ht_comm *part) {
     comm_free(c);
 }
 
-enum ht_err ht_comm_split(struct ht_comm *whole, int parts, struct ht_comm **out) {
+HT_ERR ht_comm_split(struct ht_comm *whole, int parts, struct ht_comm **out) {
     struct ht_comm *c = NULL;
     MPI_Comm among = MPI_COMM_NULL;
     if (whole == NULL) return HT_OK;
@@ -303,7 +303,7 @@ void ht_comm_be_patient(struct ht_comm *c, double seconds) {
     if (c != NULL) c->patience = seconds;
 }
 
-enum ht_err ht_comm_look_out(struct ht_comm *c) {
+HT_ERR ht_comm_look_out(struct ht_comm *c) {
     int there = 0;
     if (c == NULL) return HT_OK;
     TRY(ht_comm_look_out(c->whole));
@@ -318,8 +318,7 @@ enum ht_err ht_comm_look_out(struct ht_comm *c) {
 /* Data that a rank sent before it failed may still be arriving. Without this grace period a failure
  * of all ranks would be reported as that of one. agrees: does not look for failures, since all
  * ranks come there. */
-static enum ht_err comm_wait(struct ht_comm *c, MPI_Request *request, const char *what,
-                             bool agrees) {
+static HT_ERR comm_wait(struct ht_comm *c, MPI_Request *request, const char *what, bool agrees) {
     const double grace = 0.05;
     double noticed = 0;
     enum ht_err err = HT_OK;
@@ -355,7 +354,7 @@ static int find_failed(const int *codes, int size, bool *all) {
     return own >= 0 ? own : any;
 }
 
-static enum ht_err agree(struct ht_comm *c, enum ht_err err) {
+static HT_ERR agree(struct ht_comm *c, enum ht_err err) {
     HT_FREED int *codes = NULL;
     bool all = true;
     /* These notices are only probed, never received. */
@@ -379,12 +378,12 @@ static enum ht_err agree(struct ht_comm *c, enum ht_err err) {
 }
 
 /* Only once: the other ranks do not join a second agreement. */
-enum ht_err ht_comm_agree(struct ht_comm *c, enum ht_err err) {
+HT_ERR ht_comm_agree(struct ht_comm *c, enum ht_err err) {
     if (c == NULL || c->size == 1) return err;
     if (c->failed == HT_OK && agree(c, err) == HT_OK) return HT_OK;
     /* MPI failed here alone: the others wait in this agreement, and learn of that */
-    if (c->failed == HT_OK) (void)agree(c, HT_ERR_COMM);
-    if (c->failed == HT_OK) return HT_ERR_COMM;
+    if (c->failed == HT_OK && agree(c, HT_ERR_COMM) != HT_OK && c->failed == HT_OK)
+        return HT_ERR_COMM;
     return ht_err_set(c->failed, "%s", c->message);
 }
 
@@ -397,7 +396,7 @@ struct ht_message {
 };
 
 /* As 8-byte units where the size allows, since MPI counts with an int. */
-static enum ht_err comm_count(int64_t bytes, int *count, MPI_Datatype *type) {
+static HT_ERR comm_count(int64_t bytes, int *count, MPI_Datatype *type) {
     bool eights = bytes % 8 == 0;
     int64_t n = eights ? bytes / 8 : bytes;
     REQUIRE(n >= 0 && n <= INT32_MAX, HT_ERR_COMM, "a message of %lld bytes is too long",
@@ -413,8 +412,8 @@ static void end_message(struct ht_message **message) {
 }
 
 /* data: not changed where it is sent. */
-static enum ht_err begin(struct ht_comm *c, int with, int tag, bool receives, void *data,
-                         int64_t bytes, struct ht_message **out) {
+static HT_ERR begin(struct ht_comm *c, int with, int tag, bool receives, void *data, int64_t bytes,
+                    struct ht_message **out) {
     int count;
     MPI_Datatype type;
     TRY(comm_count(bytes, &count, &type));
@@ -431,17 +430,17 @@ static enum ht_err begin(struct ht_comm *c, int with, int tag, bool receives, vo
     return err;
 }
 
-enum ht_err ht_message_send(struct ht_comm *c, int to, int tag, const void *data, int64_t bytes,
-                            struct ht_message **out) {
+HT_ERR ht_message_send(struct ht_comm *c, int to, int tag, const void *data, int64_t bytes,
+                       struct ht_message **out) {
     return begin(c, to, tag, false, (void *)data, bytes, out);
 }
 
-enum ht_err ht_message_receive(struct ht_comm *c, int from, int tag, void *data, int64_t bytes,
-                               struct ht_message **out) {
+HT_ERR ht_message_receive(struct ht_comm *c, int from, int tag, void *data, int64_t bytes,
+                          struct ht_message **out) {
     return begin(c, from, tag, true, data, bytes, out);
 }
 
-enum ht_err ht_message_done(struct ht_message **message, bool *done) {
+HT_ERR ht_message_done(struct ht_message **message, bool *done) {
     int flag = 1;
     *done = *message == NULL;
     if (*done) return HT_OK;
@@ -453,7 +452,7 @@ enum ht_err ht_message_done(struct ht_message **message, bool *done) {
     return HT_OK;
 }
 
-enum ht_err ht_message_wait(struct ht_message **message) {
+HT_ERR ht_message_wait(struct ht_message **message) {
     if (*message == NULL) return HT_OK;
     TRY(comm_wait((*message)->comm, &(*message)->request, "a message", false));
     end_message(message);
@@ -474,8 +473,8 @@ void ht_message_abandon(struct ht_message *message) {
     free(message);
 }
 
-enum ht_err ht_message_pass(struct ht_comm *comm, int rank, int tag, bool sends, void *data,
-                            int64_t bytes) {
+HT_ERR ht_message_pass(struct ht_comm *comm, int rank, int tag, bool sends, void *data,
+                       int64_t bytes) {
     struct ht_message *message = NULL;
     TRY(begin(comm, rank, tag, !sends, data, bytes, &message));
     const enum ht_err err = ht_message_wait(&message);
@@ -498,8 +497,8 @@ static void copy(void *to, const void *from, size_t bytes) {
 }
 
 /* What all ranks have, or rank 0, through a buffer of its own: not freed on failure. */
-static enum ht_err collective(struct ht_comm *c, bool gathers, const void *own, size_t bytes,
-                              void *out) {
+static HT_ERR collective(struct ht_comm *c, bool gathers, const void *own, size_t bytes,
+                         void *out) {
     const char *what = gathers ? "gathering" : "broadcasting";
     const size_t parts = gathers ? (size_t)c->size : 0;
     int count;
@@ -520,17 +519,17 @@ static enum ht_err collective(struct ht_comm *c, bool gathers, const void *own, 
     return HT_OK;
 }
 
-enum ht_err ht_comm_gather(struct ht_comm *c, const void *own, size_t bytes, void *all) {
+HT_ERR ht_comm_gather(struct ht_comm *c, const void *own, size_t bytes, void *all) {
     if (c != NULL) return collective(c, true, own, bytes, all);
     copy(all, own, bytes);
     return HT_OK;
 }
 
-enum ht_err ht_comm_broadcast(struct ht_comm *c, void *data, size_t bytes) {
+HT_ERR ht_comm_broadcast(struct ht_comm *c, void *data, size_t bytes) {
     return c != NULL ? collective(c, false, data, bytes, data) : HT_OK;
 }
 
-enum ht_err ht_comm_broadcast_text(struct ht_comm *c, const char *text, char **out) {
+HT_ERR ht_comm_broadcast_text(struct ht_comm *c, const char *text, char **out) {
     size_t size = text != NULL ? strlen(text) + 1 : 0;
     *out = NULL;
     TRY(ht_comm_broadcast(c, &size, sizeof size));
@@ -540,7 +539,7 @@ enum ht_err ht_comm_broadcast_text(struct ht_comm *c, const char *text, char **o
 }
 
 /* values <- combined with those of the other ranks in the order of ranks. */
-static enum ht_err combine(struct ht_comm *c, int count, double *values, bool add) {
+static HT_ERR combine(struct ht_comm *c, int count, double *values, bool add) {
     if (c == NULL || count == 0) return HT_OK;
     size_t n = (size_t)count;
     HT_ARRAY(double, all, (n * (size_t)c->size));
@@ -558,15 +557,15 @@ static enum ht_err combine(struct ht_comm *c, int count, double *values, bool ad
     return HT_OK;
 }
 
-enum ht_err ht_comm_sum(struct ht_comm *c, int count, double *values) {
+HT_ERR ht_comm_sum(struct ht_comm *c, int count, double *values) {
     return combine(c, count, values, true);
 }
 
-enum ht_err ht_comm_max(struct ht_comm *c, int count, double *values) {
+HT_ERR ht_comm_max(struct ht_comm *c, int count, double *values) {
     return combine(c, count, values, false);
 }
 
-enum ht_err ht_comm_collect(struct ht_comm *c, const void *own, int64_t bytes, void *all) {
+HT_ERR ht_comm_collect(struct ht_comm *c, const void *own, int64_t bytes, void *all) {
     if (c == NULL) {
         copy(all, own, (size_t)bytes);
         return HT_OK;

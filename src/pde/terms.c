@@ -435,7 +435,7 @@ bool ht_equations_standing(const struct ht_equations *eq, const double *material
 
 /* Checks of a system's row: what it states must agree with its terms. */
 
-static enum ht_err check_entries(const struct ht_system *s) {
+static HT_ERR check_entries(const struct ht_system *s) {
     unsigned fields = 0, materials = 0;
     REQUIRE(s->nfields > 0 && s->nfields <= HT_MAX_FIELDS && s->nterms > 0 &&
                 s->nterms <= HT_MAX_TERMS && s->nmaterials <= HT_MAX_MATERIALS &&
@@ -480,7 +480,7 @@ static bool is_positive(const struct ht_equations *eq, const double *material) {
     return least > tiny * most;
 }
 
-enum ht_err ht_system_check(const struct ht_system *system) {
+HT_ERR ht_system_check(const struct ht_system *system) {
     int wrong;
     TRY(check_entries(system));
     const struct ht_equations eq = ht_terms_derive(system, &wrong);
@@ -525,8 +525,8 @@ enum ht_err ht_system_check(const struct ht_system *system) {
  * other parity than u, psi' the same. Damping u of u_t = v by the sponge would let it grow. */
 
 /* Terms without a derivative have axis 0, as those of the systems. */
-static enum ht_err add_term(struct ht_equations *eq, int row, int col, int axis, int derivative,
-                            double coef, int material) {
+static HT_ERR add_term(struct ht_equations *eq, int row, int col, int axis, int derivative,
+                       double coef, int material) {
     REQUIRE(eq->nterms < HT_MAX_TERMS, HT_ERR_INTERNAL,
             "%s: more than %d terms in absorbing layers", eq->system->name, HT_MAX_TERMS);
     eq->term[eq->nterms++] = (struct ht_term){.row = row,
@@ -540,8 +540,8 @@ static enum ht_err add_term(struct ht_equations *eq, int row, int col, int axis,
 
 /* memory[order - 1][col], -1: none yet, becomes the psi of D^order of a column along an axis, with
  * its equation. profile: number of the axis's first one. */
-static enum ht_err find_memory(struct ht_equations *eq, int axis, int profile, int col, int order,
-                               int memory[2][HT_MAX_FIELDS]) {
+static HT_ERR find_memory(struct ht_equations *eq, int axis, int profile, int col, int order,
+                          int memory[2][HT_MAX_FIELDS]) {
     if (memory[order - 1][col] >= 0) return HT_OK;
     if (order == 2) TRY(find_memory(eq, axis, profile, col, 1, memory));
     REQUIRE(eq->nfields < HT_MAX_FIELDS, HT_ERR_INTERNAL,
@@ -558,7 +558,7 @@ static enum ht_err find_memory(struct ht_equations *eq, int axis, int profile, i
     return add_term(eq, psi, memory[0][col], axis, 1, -1, profile + HT_PROFILE_SIGMA);
 }
 
-static enum ht_err absorb_axis(const struct ht_equations *base, int axis, struct ht_equations *eq) {
+static HT_ERR absorb_axis(const struct ht_equations *base, int axis, struct ht_equations *eq) {
     const int profile = eq->nmaterials;
     int memory[2][HT_MAX_FIELDS];
     memset(memory, -1, sizeof memory);
@@ -582,8 +582,7 @@ static enum ht_err absorb_axis(const struct ht_equations *base, int axis, struct
     return HT_OK;
 }
 
-enum ht_err ht_equations_absorb(const struct ht_equations *eq, unsigned axes,
-                                struct ht_equations *out) {
+HT_ERR ht_equations_absorb(const struct ht_equations *eq, unsigned axes, struct ht_equations *out) {
     *out = *eq;
     HT_EACH_BIT(k, axes & ((1u << eq->dims) - 1)) TRY(absorb_axis(eq, k, out));
     return HT_OK;

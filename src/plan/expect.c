@@ -57,7 +57,7 @@ static void expect_rounding(const struct ht_plan *plan, double wavelengths,
 
 /* The frequency of a wave is constant, so its wavelength is shorter where the medium is slower than
  * at the centre of the data. A given frequency is converted to a wavenumber in the slowest part. */
-static enum ht_err find_shorter(const struct ht_plan *plan, double *shorter) {
+static HT_ERR find_shorter(const struct ht_plan *plan, double *shorter) {
     const struct ht_params *params = plan->params;
     bool gaussian = params->initial.type == HT_DATA_GAUSSIAN;
     double fastest = 0;
@@ -77,7 +77,7 @@ static enum ht_err find_shorter(const struct ht_plan *plan, double *shorter) {
 }
 
 /* The wavenumber's signs are those of the input. */
-static enum ht_err expect_single(struct ht_plan *plan, double shorter) {
+static HT_ERR expect_single(struct ht_plan *plan, double shorter) {
     double e, k[3] = {0};
     int varies = 0;
     bool plane = plan->params->initial.type == HT_DATA_PLANE;
@@ -126,14 +126,14 @@ static int list_directions(const struct ht_plan *plan, struct direction *out) {
     return count;
 }
 
-static enum ht_err error_along(const struct ht_plan *plan, const struct direction *direction,
-                               double length, double *error) {
+static HT_ERR error_along(const struct ht_plan *plan, const struct direction *direction,
+                          double length, double *error) {
     double k[3];
     for (int j = 0; j < 3; j++) k[j] = length * direction->unit[j];
     return plan->problem.scheme->does->wave_error(plan, k, error);
 }
 
-static enum ht_err expect_frequency(struct ht_plan *plan) {
+static HT_ERR expect_frequency(struct ht_plan *plan) {
     struct ht_expected *expected = &plan->expected;
     struct direction direction[DIRECTIONS] = {{{0}, 0}};
     int count = list_directions(plan, direction);
@@ -200,7 +200,7 @@ static bool pulses_cancel(const struct ht_plan *plan) {
 
 /* Each of several pulses has at most the relative error of the narrowest one, so the sum of n
  * pulses that do not cancel has at most sqrt(n) times that. */
-static enum ht_err expect_gaussian(struct ht_plan *plan, double shorter) {
+static HT_ERR expect_gaussian(struct ht_plan *plan, double shorter) {
     struct ht_expected *expected = &plan->expected;
     struct direction direction[DIRECTIONS] = {{{0}, 0}};
     const int count = list_directions(plan, direction);
@@ -224,7 +224,7 @@ static enum ht_err expect_gaussian(struct ht_plan *plan, double shorter) {
     return HT_OK;
 }
 
-static enum ht_err expect_kind(struct ht_plan *plan, double shorter, double *length) {
+static HT_ERR expect_kind(struct ht_plan *plan, double shorter, double *length) {
     const struct ht_params *params = plan->params;
     const double *k = plan->solution->wavenumber;
     int pulses = 0;
@@ -243,7 +243,7 @@ static enum ht_err expect_kind(struct ht_plan *plan, double shorter, double *len
 /* As sources are refused: two values per wavelength, of which a Hermite method has N + 1 in a cell.
  * Of Gaussians, whose shortest waves have 1e-4 of the energy, waves of twice that length count,
  * beyond which a tenth lies: what is finer is noted. */
-static enum ht_err check_cells(const struct ht_plan *plan) {
+static HT_ERR check_cells(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const bool single = plan->solution->single_wave;
     const bool tail = !single && !(params->initial.frequency > 0);
@@ -260,7 +260,7 @@ static enum ht_err check_cells(const struct ht_plan *plan) {
         plan->cells_per_wavelength, plan->problem.scheme->cells, plan->medium->speed_min, carried);
 }
 
-enum ht_err ht_expect(struct ht_plan *plan) {
+HT_ERR ht_expect(struct ht_plan *plan) {
     const double drift = mean_drift(plan), small = 1e-3;
     double length = 0, shorter;
     if (drift > small)

@@ -22,7 +22,7 @@ void ht_plan_destroy(struct ht_plan *plan) {
     free(plan);
 }
 
-static enum ht_err find_system(struct ht_plan *plan) {
+static HT_ERR find_system(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const struct ht_system *system = ht_system_find(params->system);
     if (system == NULL) {
@@ -40,7 +40,7 @@ static enum ht_err find_system(struct ht_plan *plan) {
     return HT_OK;
 }
 
-static enum ht_err find_walls(struct ht_plan *plan) {
+static HT_ERR find_walls(struct ht_plan *plan) {
     const struct ht_system *system = plan->eq.system;
     bool absorbing[3][2] = {{false}};
     HT_FREED_TEXT struct ht_text names = {0};
@@ -73,7 +73,7 @@ int ht_plan_full_order(const struct ht_plan *plan) {
     return (int)ht_least(plan->order, 2L * plan->problem.stages);
 }
 
-static enum ht_err check_ranks(const struct ht_plan *plan) {
+static HT_ERR check_ranks(const struct ht_plan *plan) {
     const struct ht_grid *grid = &plan->grid;
     int ranks = ht_comm_size(grid->slab.comm);
     if (ranks == 1) return HT_OK;
@@ -98,7 +98,7 @@ enum ht_err ht_hermite_plan_slabs(const struct ht_plan *plan, HT_UNUSED const in
         2 * (long long)thinnest);
 }
 
-static enum ht_err cut_slabs(struct ht_plan *plan) {
+static HT_ERR cut_slabs(struct ht_plan *plan) {
     struct ht_slab *slab = &plan->grid.slab;
     int ranks = ht_comm_size(slab->comm), rank = ht_comm_rank(slab->comm);
     if (ranks == 1) return HT_OK;
@@ -123,7 +123,7 @@ double ht_hermite_plan_limit(const struct ht_plan *plan, int stages) {
 
 /* Operators and separable half steps in a uniform medium take the same time for any number of
  * stages; all stages are exact and proven stable. */
-static enum ht_err choose_stages(struct ht_plan *plan) {
+static HT_ERR choose_stages(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const struct ht_value *given = &params->time.stages;
     const int dims = plan->grid.dims, order = plan->grid.order;
@@ -196,7 +196,7 @@ static double meet_outputs(struct ht_plan *plan, double steps) {
 static const char same_unit[] = "have the medium's speeds and grid's lengths the same unit?";
 
 /* most: of a CFL number that the input leaves open. */
-static enum ht_err choose_step(struct ht_plan *plan, double most) {
+static HT_ERR choose_step(struct ht_plan *plan, double most) {
     const double far = 100; /* from what is stable */
     char more[64] = "";
     const struct ht_params *params = plan->params;
@@ -260,7 +260,7 @@ static void warn_units(const struct ht_plan *plan) {
  * and in double precision (0.02 at N = 8), both of advection along (1,1,1) at cfl 1. Where the
  * medium varies, all kernels of Hermite methods sum the series, and steps that the input leaves
  * open are short enough for that. */
-static enum ht_err limit_rounding(struct ht_plan *plan) {
+static HT_ERR limit_rounding(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     double *amplification = &plan->problem.amplification;
     const double *speed = plan->medium->speed;
@@ -274,7 +274,7 @@ static enum ht_err limit_rounding(struct ht_plan *plan) {
     return HT_OK;
 }
 
-static enum ht_err choose_order(struct ht_plan *plan) {
+static HT_ERR choose_order(struct ht_plan *plan) {
     const struct ht_scheme *scheme = plan->problem.scheme;
     plan->grid.order = ht_scheme_degree(scheme, plan->order);
     if (plan->grid.order == 0) plan->grid.point_nodes = ht_point_nodes(plan->order);
@@ -302,7 +302,7 @@ enum ht_err ht_hermite_plan_shots(struct ht_plan *plan) {
     return HT_OK;
 }
 
-static enum ht_err make_receivers(struct ht_plan *plan) {
+static HT_ERR make_receivers(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const struct ht_receivers_of of = {
         .eq = &plan->eq,
@@ -328,7 +328,7 @@ static bool begins_at_rest(const struct ht_plan *plan) {
 }
 
 /* A snapshot of finite differences lacks the rate of p; that of others is its first differences. */
-static enum ht_err check_snapshot(const struct ht_plan *plan) {
+static HT_ERR check_snapshot(const struct ht_plan *plan) {
     if (plan->grid.order > 0 || !(plan->solution->snapshot > 0)) return HT_OK;
     return ht_params_error(plan->params, "initial.file",
                            "is a snapshot of a run at time %g, which finite differences do not "
@@ -339,7 +339,7 @@ static enum ht_err check_snapshot(const struct ht_plan *plan) {
 
 /* Removed where it can be and there are traces: of what begins with a rate it cannot be,
  * resampler.c; waves from outside are made for the scheme's own dispersion. */
-static enum ht_err choose_dispersion(struct ht_plan *plan) {
+static HT_ERR choose_dispersion(struct ht_plan *plan) {
     const enum ht_dispersion given = plan->params->time.dispersion;
     const bool can = plan->grid.order == 0 && plan->problem.stages == 1;
     bool rest = can && begins_at_rest(plan);
@@ -454,7 +454,7 @@ static void warn_between(const struct ht_plan *plan) {
     }
 }
 
-enum ht_err ht_plan_quality(const struct ht_plan *plan, struct ht_quality_band *out) {
+HT_ERR ht_plan_quality(const struct ht_plan *plan, struct ht_quality_band *out) {
     const bool attenuates =
         plan->medium->losses != 0 && plan->eq.system->loss->kind == HT_LOSS_ATTENUATES;
     *out = (struct ht_quality_band){.group = 0};
@@ -471,7 +471,7 @@ enum ht_err ht_plan_quality(const struct ht_plan *plan, struct ht_quality_band *
 }
 
 /* One relaxation has the quality factor within half an octave of its frequency. */
-static enum ht_err warn_quality(const struct ht_plan *plan) {
+static HT_ERR warn_quality(const struct ht_plan *plan) {
     struct ht_quality_band band;
     TRY(ht_plan_quality(plan, &band));
     if (band.group > 0 && fabs(log2(band.frequency / band.mean)) > 0.5)
@@ -481,7 +481,7 @@ static enum ht_err warn_quality(const struct ht_plan *plan) {
     return HT_OK;
 }
 
-static enum ht_err make_experiment(struct ht_plan *plan, const struct ht_shots *before) {
+static HT_ERR make_experiment(struct ht_plan *plan, const struct ht_shots *before) {
     TRY(ht_shots_create(plan->params, plan->medium, before, &plan->shots));
     plan->problem.shots = plan->shots;
     TRY(choose_dispersion(plan));
@@ -497,7 +497,7 @@ static enum ht_err make_experiment(struct ht_plan *plan, const struct ht_shots *
     return HT_OK;
 }
 
-enum ht_err ht_plan_aim(struct ht_plan *plan, const struct ht_params *params) {
+HT_ERR ht_plan_aim(struct ht_plan *plan, const struct ht_params *params) {
     HT_ENDED(ht_shots_end) struct ht_shots *before = plan->shots;
     plan->shots = NULL;
     forget_experiment(plan);
@@ -539,7 +539,7 @@ static void warn_every(const struct ht_params *params) {
     }
 }
 
-static enum ht_err make(struct ht_plan *plan) {
+static HT_ERR make(struct ht_plan *plan) {
     TRY(find_system(plan));
     const struct ht_params *params = plan->params;
     struct ht_grid *grid = &plan->grid;
@@ -586,8 +586,7 @@ static enum ht_err make(struct ht_plan *plan) {
 }
 
 /* Collective calls inside end on all ranks after a failure: all reach the caller's agreement. */
-enum ht_err ht_plan_create(const struct ht_params *params, struct ht_comm *comm,
-                           struct ht_plan **out) {
+HT_ERR ht_plan_create(const struct ht_params *params, struct ht_comm *comm, struct ht_plan **out) {
     struct ht_plan *plan = NULL;
     enum ht_err err = HT_ALLOC(plan, 1);
     if (err == HT_OK) {

@@ -42,7 +42,7 @@ void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]) {
 
 /* Keys of matched layers that others do not have: of Hermite methods, and of pairs. */
 enum { ALPHA = 1, SPONGE = 2, MIX = 4 };
-static enum ht_err refuse_keys(const struct ht_params *params, unsigned keys, const char *with) {
+static HT_ERR refuse_keys(const struct ht_params *params, unsigned keys, const char *with) {
     static const char hermite[] = "the perfectly matched layers of Hermite methods";
     const struct {
         const char *key, *of;
@@ -57,7 +57,7 @@ static enum ht_err refuse_keys(const struct ht_params *params, unsigned keys, co
     return HT_OK;
 }
 
-static enum ht_err check_sponge(const struct ht_params *params) {
+static HT_ERR check_sponge(const struct ht_params *params) {
     return refuse_keys(params, ALPHA | SPONGE | MIX, "absorbing.type = \"sponge\"");
 }
 
@@ -113,7 +113,7 @@ void ht_plan_limit_layers(struct ht_plan *plan) {
                 most);
 }
 
-static enum ht_err check_thickness(const struct ht_plan *plan, int least) {
+static HT_ERR check_thickness(const struct ht_plan *plan, int least) {
     for (int n = 0; n < 6; n++)
         REFUSE(plan->grid.layer[n / 2][n % 2] > 0 && plan->grid.layer[n / 2][n % 2] < least,
                plan->params, ht_layers_key(plan->params),
@@ -122,7 +122,7 @@ static enum ht_err check_thickness(const struct ht_plan *plan, int least) {
     return HT_OK;
 }
 
-static enum ht_err check_leapfrog(const struct ht_plan *plan) {
+static HT_ERR check_leapfrog(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const bool one_field = plan->problem.stored[HT_PRIMARY] == plan->problem.stored[HT_DUAL];
     REFUSE(params->absorbing.type != HT_ABSORBING_SPONGE, params, "absorbing.type",
@@ -210,8 +210,8 @@ void ht_plan_sponge_reflection(const struct ht_plan *plan, double wavelengths, d
 
 /* Planes in layers along x3 come from the nearest in none. Polynomials keep their other
  * coefficients, which layers do not use. */
-static enum ht_err fill_continued(const void *context, enum ht_subgrid subgrid, int64_t first,
-                                  int64_t last, double *out) {
+static HT_ERR fill_continued(const void *context, enum ht_subgrid subgrid, int64_t first,
+                             int64_t last, double *out) {
     const struct ht_plan *plan = context;
     const struct ht_grid *grid = &plan->grid;
     const int64_t nodes = ht_grid_plane(grid, subgrid), planes = last - first;
@@ -239,7 +239,7 @@ void ht_plan_continue_medium(struct ht_plan *plan) {
 }
 
 /* Of finite differences: what all of them have. */
-static enum ht_err plan_nodal(struct ht_plan *plan, ht_layer_usual *usual) {
+static HT_ERR plan_nodal(struct ht_plan *plan, ht_layer_usual *usual) {
     const struct ht_params *params = plan->params;
     enum ht_absorbing_type type = params->absorbing.type;
     TRY(refuse_keys(params, SPONGE, "time.scheme = \"fd\""));
@@ -348,7 +348,7 @@ static void look_at(const struct face *face, struct ht_layer *layer) {
 }
 
 /* Every rank sees the whole face: all find the same. */
-static enum ht_err fill_face(const struct face *face, double normal) {
+static HT_ERR fill_face(const struct face *face, double normal) {
     const struct ht_medium *medium = face->plan->medium;
     const struct ht_system *system = medium->eq->system;
     for (int64_t n = 0; n < face->nodes; n++) {
@@ -367,8 +367,8 @@ static enum ht_err fill_face(const struct face *face, double normal) {
 }
 
 /* Looks at the face and half a spacing in front of it, from where the layer's medium comes. */
-static enum ht_err find_contents(const struct ht_plan *plan, int axis, int side,
-                                 struct ht_layer *layer) {
+static HT_ERR find_contents(const struct ht_plan *plan, int axis, int side,
+                            struct ht_layer *layer) {
     enum { MOST = 512 }; /* nodes along an axis of a face of two */
     const struct ht_grid *grid = &plan->grid;
     const struct ht_system *system = plan->eq.system;

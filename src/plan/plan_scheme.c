@@ -4,8 +4,8 @@
  * the medium chose differences. */
 #include "plan_parts.h"
 
-static enum ht_err refuse_scheme(const struct ht_plan *plan, const struct ht_scheme *scheme,
-                                 const char *why) {
+static HT_ERR refuse_scheme(const struct ht_plan *plan, const struct ht_scheme *scheme,
+                            const char *why) {
     HT_FREED_TEXT struct ht_text names = {0};
     for (int i = 0; i < ht_system_count(); i++) {
         const struct ht_equations eq = ht_equations_make(ht_system_at(i), plan->eq.dims);
@@ -58,7 +58,7 @@ static const char *kind_name(bool nodal) {
 }
 
 /* *out: the key that chooses the kind, without a name: none is given. */
-static enum ht_err find_kind_key(const struct ht_params *params, struct kind_key *out) {
+static HT_ERR find_kind_key(const struct ht_params *params, struct kind_key *out) {
     struct kind_key key[KIND_KEYS];
     list_kind_keys(params, key);
     *out = (struct kind_key){.key = NULL};
@@ -246,8 +246,7 @@ static bool plan_instead(const struct ht_plan *plan, const struct ht_scheme *her
 
 /* What order 8 adds to the waves of a source, which grows like the time: the root mean square over
  * the run. */
-static enum ht_err find_error(const struct ht_plan *plan, const struct instead *as, int i,
-                              double *out) {
+static HT_ERR find_error(const struct ht_plan *plan, const struct instead *as, int i, double *out) {
     HT_ENDED(ht_signal_end) struct ht_signal *signal = NULL;
     const struct ht_fd_weights w = ht_fd_weights(ht_scheme_fd.usual_order);
     const double axis[3] = {1, 0, 0}, end = plan->params->time.end;
@@ -272,8 +271,8 @@ static enum ht_err find_error(const struct ht_plan *plan, const struct instead *
 }
 
 /* A cell of Hermite methods has (N + 1)^dims values of a field, each the sum of more. */
-static enum ht_err suits_differences(const struct ht_plan *plan, const struct ht_scheme *hermite,
-                                     bool *out) {
+static HT_ERR suits_differences(const struct ht_plan *plan, const struct ht_scheme *hermite,
+                                bool *out) {
     const double many = 10, most = 0.01;
     double material[HT_MAX_MATERIALS] = {0}, error = 0;
     struct instead as = {.nu = 0};
@@ -315,7 +314,7 @@ static const char *why_differences(const struct ht_plan *plan) {
 }
 
 /* Of "auto", which took differences for that reason; names what this problem can take. */
-static enum ht_err refuse_order(const struct ht_plan *plan, const char *why) {
+static HT_ERR refuse_order(const struct ht_plan *plan, const char *why) {
     const struct ht_shot_given *shots = plan->params->shots.group;
     const struct ht_wall_kind *closed = find_closed(plan);
     bool hermite = closed == NULL && plan->eq.losses == 0 && !plan->params->gradient.alone &&
@@ -334,7 +333,7 @@ static enum ht_err refuse_order(const struct ht_plan *plan, const char *why) {
         ht_scheme_fd.usual_order);
 }
 
-static enum ht_err choose(struct ht_plan *plan, const struct ht_scheme **scheme) {
+static HT_ERR choose(struct ht_plan *plan, const struct ht_scheme **scheme) {
     struct kind_key key;
     TRY(find_kind_key(plan->params, &key));
     const bool steps = ht_scheme_steps(&ht_scheme_fd, &plan->eq);
@@ -359,7 +358,7 @@ static enum ht_err choose(struct ht_plan *plan, const struct ht_scheme **scheme)
 }
 
 /* Sides with nothing beyond them are for differences with closures. */
-static enum ht_err check_closed(const struct ht_plan *plan) {
+static HT_ERR check_closed(const struct ht_plan *plan) {
     const struct ht_fd_closure closure = ht_fd_closure(plan->order, false);
     const struct ht_wall_kind *closed = find_closed(plan);
     for (int k = 0; closed != NULL && k < plan->grid.dims; k++) {
@@ -379,7 +378,7 @@ static enum ht_err check_closed(const struct ht_plan *plan) {
     return HT_OK;
 }
 
-enum ht_err ht_plan_choose_scheme(struct ht_plan *plan) {
+HT_ERR ht_plan_choose_scheme(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const struct ht_scheme *scheme = &ht_scheme_taylor;
     plan->problem.eq = &plan->eq;

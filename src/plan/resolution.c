@@ -10,8 +10,8 @@ static double hermite_cfl(const struct ht_carrier *c) {
 
 /* Of a wave along an axis, or along an edge: a problem in one or two dimensions, with so many equal
  * steps. */
-static enum ht_err error_of_steps(const struct ht_carrier *c, int axes, double cells, double dt,
-                                  double steps, double *out) {
+static HT_ERR error_of_steps(const struct ht_carrier *c, int axes, double cells, double dt,
+                             double steps, double *out) {
     const struct ht_grid grid = {.order = c->order, .h = {1}};
     struct ht_problem problem = {.eq = c->eq,
                                  .grid = &grid,
@@ -24,8 +24,8 @@ static enum ht_err error_of_steps(const struct ht_carrier *c, int axes, double c
 
 /* A run that ends at a given time takes steps that are a little shorter, by which errors of a few
  * steps differ by some 20 %: the larger of both. */
-static enum ht_err hermite_error(const struct ht_carrier *c, int axes, double cells,
-                                 double wavelengths, double *out) {
+static HT_ERR hermite_error(const struct ht_carrier *c, int axes, double cells, double wavelengths,
+                            double *out) {
     const double cfl = hermite_cfl(c), path = wavelengths * cells;
     const double steps = fmax(1, ceil(path / cfl));
     double longer, shorter;
@@ -36,8 +36,8 @@ static enum ht_err hermite_error(const struct ht_carrier *c, int axes, double ce
 }
 
 /* A grid that is fine enough, and one a little finer, too: not a zero. */
-static enum ht_err start_fine(const struct ht_carrier *c, double wavelengths, double error,
-                              double *cells) {
+static HT_ERR start_fine(const struct ht_carrier *c, double wavelengths, double error,
+                         double *cells) {
     enum { GRIDS = 10 };
     const double safe = 4, coarsest = 2, finer = 1.5, beside = 1.2;
     for (int i = 0; i < GRIDS; i++) {
@@ -53,8 +53,8 @@ static enum ht_err start_fine(const struct ht_carrier *c, double wavelengths, do
 
 /* Where the error along an axis is near a zero waves along edges err more: on this grid and on
  * somewhat finer ones. */
-static enum ht_err meet_edges(const struct ht_carrier *c, double wavelengths, double error,
-                              struct ht_resolution *out) {
+static HT_ERR meet_edges(const struct ht_carrier *c, double wavelengths, double error,
+                         struct ht_resolution *out) {
     enum { BESIDE = 4 }; /* further grids without a worse one: 12 % */
     const double finer = 1.03;
     double cells = out->cells, found = 0, now = 0;
@@ -70,8 +70,8 @@ static enum ht_err meet_edges(const struct ht_carrier *c, double wavelengths, do
     return HT_OK;
 }
 
-static enum ht_err find_hermite(const struct ht_carrier *c, double wavelengths, double error,
-                                struct ht_resolution *out) {
+static HT_ERR find_hermite(const struct ht_carrier *c, double wavelengths, double error,
+                           struct ht_resolution *out) {
     enum { GRIDS = 256 };
     const double coarsest = 1.25, coarser = 1 / 1.02;
     double cells, now = 0;
@@ -140,8 +140,8 @@ static void shorten(const struct ht_carrier *c, double cells, double largest, do
     }
 }
 
-enum ht_err ht_resolution_find(const struct ht_carrier *carrier, double wavelengths, double error,
-                               struct ht_resolution *out) {
+HT_ERR ht_resolution_find(const struct ht_carrier *carrier, double wavelengths, double error,
+                          struct ht_resolution *out) {
     *out = (struct ht_resolution){.cells = 0};
     if (carrier->stages == 0) return find_hermite(carrier, wavelengths, error, out);
     /* The fewest updates, cells^(d+1)/cfl. */

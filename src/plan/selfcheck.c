@@ -42,7 +42,7 @@ static void end(struct trial *t) {
 }
 
 /* Puts the same random data on a grid of all steppers. */
-static enum ht_err put_random(struct trial *t, enum ht_subgrid subgrid) {
+static HT_ERR put_random(struct trial *t, enum ht_subgrid subgrid) {
     const struct ht_grid *grid = t->problem->grid;
     int coefs = ht_grid_coefs(grid);
     const enum ht_subgrid of = ht_problem_nodes(t->problem, subgrid);
@@ -76,8 +76,7 @@ static void compare_values(const struct trial *t, int64_t count, double *const d
     }
 }
 
-static enum ht_err compare_field(struct trial *t, enum ht_subgrid subgrid, int field,
-                                 double *worst) {
+static HT_ERR compare_field(struct trial *t, enum ht_subgrid subgrid, int field, double *worst) {
     const struct ht_grid *grid = t->problem->grid;
     int coefs = ht_grid_coefs(grid);
     const enum ht_subgrid of = ht_problem_nodes(t->problem, subgrid);
@@ -89,7 +88,7 @@ static enum ht_err compare_field(struct trial *t, enum ht_subgrid subgrid, int f
 }
 
 /* Puts the same random numbers in what layers of finite differences remember, or compares it. */
-static enum ht_err do_memories(struct trial *t, bool put, double *worst) {
+static HT_ERR do_memories(struct trial *t, bool put, double *worst) {
     const int64_t count = ht_fd_memory_numbers(&t->stepper[1]);
     if (count == 0) return HT_OK;
     HT_ARRAY(double, values, 3 * count);
@@ -105,7 +104,7 @@ static enum ht_err do_memories(struct trial *t, bool put, double *worst) {
 }
 
 /* A half step from random data of one grid; a two-level scheme adds to those on the other grid. */
-static enum ht_err compare_half_step(struct trial *t, enum ht_subgrid from, double *worst) {
+static HT_ERR compare_half_step(struct trial *t, enum ht_subgrid from, double *worst) {
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     TRY(put_random(t, from));
     if (t->problem->scheme->two_level) TRY(put_random(t, to));
@@ -122,8 +121,8 @@ static enum ht_err compare_half_step(struct trial *t, enum ht_subgrid from, doub
     return do_memories(t, false, worst);
 }
 
-enum ht_err ht_verify_kernels(const struct ht_problem *problem, struct ht_device *device,
-                              const struct ht_kernels *kernels, double *worst) {
+HT_ERR ht_verify_kernels(const struct ht_problem *problem, struct ht_device *device,
+                         const struct ht_kernels *kernels, double *worst) {
     double epsilon = kernels->spec[0].fp64 ? DBL_EPSILON : FLT_EPSILON;
     HT_ENDED(end) struct trial t = {.problem = problem, .unit = epsilon / 2};
     const int64_t nodes = ht_grid_total(problem->grid, HT_PRIMARY);
@@ -137,8 +136,8 @@ enum ht_err ht_verify_kernels(const struct ht_problem *problem, struct ht_device
     return compare_half_step(&t, HT_DUAL, worst);
 }
 
-enum ht_err ht_selfcheck(const struct ht_problem *problem, struct ht_device *device,
-                         const struct ht_kernels *kernels, double *worst) {
+HT_ERR ht_selfcheck(const struct ht_problem *problem, struct ht_device *device,
+                    const struct ht_kernels *kernels, double *worst) {
     struct ht_part small;
     struct ht_pair_faces *faces = NULL;
     problem->scheme->does->shrink(problem, kernels->variant, &small);

@@ -77,7 +77,7 @@ void ht_disk_describe(const struct ht_simulation *sim, struct ht_text *text) {
     if (isfinite(room)) ht_text_add(text, "; %s free", HT_BYTES(room));
 }
 
-enum ht_err ht_disk_check(const struct ht_simulation *sim) {
+HT_ERR ht_disk_check(const struct ht_simulation *sim) {
     HT_FREED_TEXT struct ht_text text = {0};
     if (ht_disk_sum(sim) <= free_bytes(sim->params->output.directory)) return HT_OK;
     ht_disk_describe(sim, &text);

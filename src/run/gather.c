@@ -34,13 +34,13 @@ struct ht_gather {
 };
 
 /* `count` samples are in r->turned. */
-static enum ht_err write_turned(struct ht_gather *r, struct block *b, int64_t count) {
+static HT_ERR write_turned(struct ht_gather *r, struct block *b, int64_t count) {
     TRY(r->sink.take(r->sink.context, b->number, b->first, b->first + count, r->turned));
     b->first += count;
     return HT_OK;
 }
 
-static enum ht_err write_block(struct ht_gather *r, struct block *b) {
+static HT_ERR write_block(struct ht_gather *r, struct block *b) {
     const int64_t count = b->count;
     for (int64_t t = 0; t < b->traces; t++)
         for (int64_t i = 0; i < count; i++) r->turned[t * count + i] = b->data[i * b->traces + t];
@@ -66,8 +66,8 @@ static int64_t reached(const struct ht_gather *r) {
 }
 
 /* The sums of an integral of `count` traces += those between two times. */
-static enum ht_err add_integral(struct ht_gather *r, int64_t traces, int64_t count, double from,
-                                double to, double *out) {
+static HT_ERR add_integral(struct ht_gather *r, int64_t traces, int64_t count, double from,
+                           double to, double *out) {
     struct ht_resampled by;
     TRY(ht_resampler_integral(&r->resampler, from, to, r->first, reached(r), &by));
     add_weighted(r, &by, traces, count, out);
@@ -75,7 +75,7 @@ static enum ht_err add_integral(struct ht_gather *r, int64_t traces, int64_t cou
 }
 
 /* The sums of a group's integrals up to a step. */
-static enum ht_err sum_up(struct ht_gather *r, struct block *b, int64_t step) {
+static HT_ERR sum_up(struct ht_gather *r, struct block *b, int64_t step) {
     const int64_t count = b->group->count;
     for (; b->integrals && b->summed < step; b->summed++)
         for (int i = 0; i < b->group->readings; i++)
@@ -98,7 +98,7 @@ static bool is_ready(const struct ht_gather *r, const struct block *b, int64_t s
 }
 
 /* The samples that the steps so far give. */
-static enum ht_err make_samples(struct ht_gather *r, struct block *b, bool last) {
+static HT_ERR make_samples(struct ht_gather *r, struct block *b, bool last) {
     double at;
     while (is_ready(r, b, b->first + b->count, last, &at)) {
         double *out = b->data + b->count * b->traces;
@@ -134,7 +134,7 @@ static enum ht_err make_samples(struct ht_gather *r, struct block *b, bool last)
 
 /* Transforms of all steps so far are made after an eighth, a quarter, half and all of them:
  * together they take less than twice as long as the last. */
-static enum ht_err make_whole(struct ht_gather *r, struct block *b, bool last) {
+static HT_ERR make_whole(struct ht_gather *r, struct block *b, bool last) {
     int64_t ready = 0;
     double at;
     if (!last && (r->sink.at_end || r->count < b->due)) return HT_OK;
@@ -161,7 +161,7 @@ static enum ht_err make_whole(struct ht_gather *r, struct block *b, bool last) {
     return HT_OK;
 }
 
-enum ht_err ht_gather_add(struct ht_gather *r, int64_t steps, int64_t step, bool last) {
+HT_ERR ht_gather_add(struct ht_gather *r, int64_t steps, int64_t step, bool last) {
     r->count += steps;
     REQUIRE(steps == 0 || reached(r) == step, HT_ERR_INTERNAL,
             "receivers: %lld samples after %lld steps", (long long)reached(r) + 1, (long long)step);
@@ -176,8 +176,8 @@ enum ht_err ht_gather_add(struct ht_gather *r, int64_t steps, int64_t step, bool
     return HT_OK;
 }
 
-static enum ht_err make(struct ht_gather *r, const struct ht_plan *plan, int64_t period,
-                        struct ht_sink sink) {
+static HT_ERR make(struct ht_gather *r, const struct ht_plan *plan, int64_t period,
+                   struct ht_sink sink) {
     int64_t most = 0, from = 0;
     const struct ht_resampling of = ht_resampling_of(plan);
     r->sink = sink;
@@ -217,8 +217,8 @@ static enum ht_err make(struct ht_gather *r, const struct ht_plan *plan, int64_t
     return HT_TAKE(&r->pool, r->turned, most);
 }
 
-enum ht_err ht_gather_create(const struct ht_plan *plan, int64_t period, struct ht_sink sink,
-                             struct ht_gather **out) {
+HT_ERR ht_gather_create(const struct ht_plan *plan, int64_t period, struct ht_sink sink,
+                        struct ht_gather **out) {
     HT_CREATE(out, make(*out, plan, period, sink), ht_gather_destroy);
 }
 
@@ -233,8 +233,8 @@ double *ht_gather_next(struct ht_gather *r) {
     return r->value + r->count * r->step;
 }
 
-enum ht_err ht_gather_archive(struct ht_gather *r, int64_t steps, const char *from,
-                              struct ht_archive *archive) {
+HT_ERR ht_gather_archive(struct ht_gather *r, int64_t steps, const char *from,
+                         struct ht_archive *archive) {
     if (!ht_archive_loads(archive)) r->count += steps;
     ht_archive_integer(archive, "receivers/first", &r->first);
     ht_archive_integer(archive, "receivers/count", &r->count);

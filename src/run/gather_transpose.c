@@ -31,7 +31,7 @@ static void scatter(const struct transpose *t, const struct ht_resampled *by, co
     }
 }
 
-static enum ht_err add_values(struct transpose *t) {
+static HT_ERR add_values(struct transpose *t) {
     struct ht_resampled by;
     for (int64_t n = 0; n < t->group->samples; n++) {
         const double at = ht_receivers_step(t->plan->receivers, t->group, n) + t->reading->late;
@@ -42,7 +42,7 @@ static enum ht_err add_values(struct transpose *t) {
     return HT_OK;
 }
 
-static enum ht_err add_integral(struct transpose *t, double from, double to, const double *row) {
+static HT_ERR add_integral(struct transpose *t, double from, double to, const double *row) {
     struct ht_resampled by;
     TRY(ht_resampler_integral(&t->resampler, from, to, 0, t->last, &by));
     scatter(t, &by, row);
@@ -50,7 +50,7 @@ static enum ht_err add_integral(struct transpose *t, double from, double to, con
 }
 
 /* A step's part is in all samples after it. */
-static enum ht_err add_integrals(struct transpose *t) {
+static HT_ERR add_integrals(struct transpose *t) {
     int64_t step = 0;
     memset(t->later, 0, (size_t)t->group->count * sizeof *t->later);
     for (int64_t n = t->group->samples - 1; n >= 0; n--) {
@@ -66,7 +66,7 @@ static enum ht_err add_integrals(struct transpose *t) {
     return HT_OK;
 }
 
-static enum ht_err add_whole(struct transpose *t) {
+static HT_ERR add_whole(struct transpose *t) {
     const struct ht_receiver_group *group = t->group;
     struct ht_whole whole = ht_whole_of(t->plan->receivers, group, t->reading, 0, group->samples);
     HT_ARRAY(double, data, group->count * group->samples);
@@ -77,7 +77,7 @@ static enum ht_err add_whole(struct transpose *t) {
     return ht_resample_whole_transposed(&whole, group->count, data, t->out + t->from);
 }
 
-static enum ht_err add_all(struct transpose *t, double *const *data) {
+static HT_ERR add_all(struct transpose *t, double *const *data) {
     const struct ht_receivers *receivers = t->plan->receivers;
     for (int n = 0; n < receivers->count; n++) {
         t->group = &receivers->group[n];
@@ -98,7 +98,7 @@ static enum ht_err add_all(struct transpose *t, double *const *data) {
     return HT_OK;
 }
 
-enum ht_err ht_gather_transpose(const struct ht_plan *plan, double *const *data, double *out) {
+HT_ERR ht_gather_transpose(const struct ht_plan *plan, double *const *data, double *out) {
     struct transpose t = {.plan = plan, .last = ht_gather_last(plan), .out = out};
     t.resampler.of = ht_resampling_of(plan);
     t.width = plan->receivers->traces;

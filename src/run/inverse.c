@@ -7,7 +7,7 @@
 /* ---- making ---- */
 
 /* Adds the contents of a file that is there. */
-static enum ht_err add_file(const char *path, uint64_t *hash) {
+static HT_ERR add_file(const char *path, uint64_t *hash) {
     uint64_t file;
     if (!ht_file_exists(path)) return HT_OK;
     TRY(ht_file_hash(path, &file));
@@ -16,7 +16,7 @@ static enum ht_err add_file(const char *path, uint64_t *hash) {
 }
 
 /* Of all that the gradient depends on. For one rank. */
-static enum ht_err find_mark(const struct ht_survey *survey, char mark[17]) {
+static HT_ERR find_mark(const struct ht_survey *survey, char mark[17]) {
     const char *key, *path;
     uint64_t hash;
     TRY(ht_params_identity(survey->params, mark));
@@ -38,7 +38,7 @@ static bool is_image(const struct ht_inverse *inverse) {
     return inverse->survey->params->gradient.image == HT_IMAGE_CROSS;
 }
 
-static enum ht_err make(struct ht_survey *survey, struct ht_inverse *inverse) {
+static HT_ERR make(struct ht_survey *survey, struct ht_inverse *inverse) {
     const struct ht_params *params = survey->params;
     const struct ht_plan *plan = survey->sim->plan;
     const bool pairs = plan->problem.early != 0;
@@ -71,7 +71,7 @@ static enum ht_err make(struct ht_survey *survey, struct ht_inverse *inverse) {
     return HT_TAKE(&inverse->sums.pool, inverse->at_places, inverse->sums.places);
 }
 
-enum ht_err ht_inverse_create(struct ht_survey *survey, struct ht_inverse **out) {
+HT_ERR ht_inverse_create(struct ht_survey *survey, struct ht_inverse **out) {
     HT_CREATE(out, make(survey, *out), ht_inverse_destroy);
 }
 
@@ -88,13 +88,13 @@ void ht_inverse_destroy(struct ht_inverse *inverse) {
 /* ---- a shot ---- */
 
 /* After each step of the stepper. */
-static enum ht_err follow(void *context) {
+static HT_ERR follow(void *context) {
     struct ht_inverse *inverse = context;
     return ht_gradient_look(inverse->gradient, ++inverse->step);
 }
 
 /* Of the plan's shot. */
-static enum ht_err check_forces(const struct ht_inverse *inverse) {
+static HT_ERR check_forces(const struct ht_inverse *inverse) {
     const struct ht_plan *plan = inverse->survey->sim->plan;
     for (int i = 0; inverse->sums.places > 0 && i < plan->shots->count; i++) {
         const struct ht_shot *of = &plan->shots->shot[i];
@@ -106,7 +106,7 @@ static enum ht_err check_forces(const struct ht_inverse *inverse) {
     return HT_OK;
 }
 
-enum ht_err ht_inverse_ready(struct ht_inverse *inverse, int shot) {
+HT_ERR ht_inverse_ready(struct ht_inverse *inverse, int shot) {
     struct ht_survey *survey = inverse->survey;
     struct ht_stepper *stepper = &survey->sim->run.stepper;
     const struct ht_params *params = survey->params;
@@ -121,7 +121,7 @@ enum ht_err ht_inverse_ready(struct ht_inverse *inverse, int shot) {
     return ht_gradient_create(survey->sim->plan, stepper, &choice, &inverse->gradient);
 }
 
-enum ht_err ht_inverse_forward(struct ht_inverse *inverse, int shot, const char *title) {
+HT_ERR ht_inverse_forward(struct ht_inverse *inverse, int shot, const char *title) {
     struct ht_run *run = &inverse->survey->sim->run;
     const double began = ht_clock();
     struct ht_energies energies = {.initial = NAN};
@@ -144,20 +144,19 @@ enum ht_err ht_inverse_forward(struct ht_inverse *inverse, int shot, const char 
 }
 
 /* By one rank, of the plan's shot. */
-static enum ht_err read_observed(const struct ht_survey *survey, int number,
-                                 struct ht_observed *out) {
+static HT_ERR read_observed(const struct ht_survey *survey, int number, struct ht_observed *out) {
     const struct ht_survey_shot *shot = &survey->shot[number];
     const struct ht_plan *plan = survey->sim->plan;
     const char *key = HT_KEY("shots.%d.data", shot->group > 0 ? shot->group : number + 1);
     return ht_observed_read(plan, number + 1, plan->receivers, key, shot->data, out);
 }
 
-static enum ht_err check_observed(const struct ht_survey *survey, int number) {
+static HT_ERR check_observed(const struct ht_survey *survey, int number) {
     HT_ENDED(ht_observed_end) struct ht_observed observed = {0};
     return read_observed(survey, number, &observed);
 }
 
-enum ht_err ht_inverse_check(const struct ht_inverse *inverse) {
+HT_ERR ht_inverse_check(const struct ht_inverse *inverse) {
     const struct ht_survey *survey = inverse->survey;
     for (int i = ht_survey_next(survey, 0); i < survey->count; i = ht_survey_next(survey, i + 1)) {
         TRY(ht_survey_aim_plan(survey, i));
@@ -168,7 +167,7 @@ enum ht_err ht_inverse_check(const struct ht_inverse *inverse) {
 }
 
 /* By one rank. */
-static enum ht_err compare(struct ht_inverse *inverse, double *const *r, struct ht_misfit *misfit) {
+static HT_ERR compare(struct ht_inverse *inverse, double *const *r, struct ht_misfit *misfit) {
     struct ht_survey *survey = inverse->survey;
     const struct ht_receivers *receivers = survey->sim->plan->receivers;
     HT_ENDED(ht_observed_end) struct ht_observed observed = {0};
@@ -177,8 +176,8 @@ static enum ht_err compare(struct ht_inverse *inverse, double *const *r, struct 
                             observed.data, observed.weight, r, misfit);
 }
 
-enum ht_err ht_inverse_misfit(struct ht_inverse *inverse, struct ht_pool *pool, double ***r,
-                              struct ht_misfit *misfit) {
+HT_ERR ht_inverse_misfit(struct ht_inverse *inverse, struct ht_pool *pool, double ***r,
+                         struct ht_misfit *misfit) {
     struct ht_survey *survey = inverse->survey;
     struct ht_comm *comm = survey->sim->comm;
     *misfit = (struct ht_misfit){.chi = 0};
@@ -188,7 +187,7 @@ enum ht_err ht_inverse_misfit(struct ht_inverse *inverse, struct ht_pool *pool, 
 }
 
 /* What has the factor 1/rho at x: out = -1/rho times the derivative by that factor. */
-static enum ht_err add_place(struct ht_inverse *inverse, const double x[3], double by_factor) {
+static HT_ERR add_place(struct ht_inverse *inverse, const double x[3], double by_factor) {
     const struct ht_plan *plan = inverse->survey->sim->plan;
     const int material = plan->eq.second_order.inverse_density;
     double value;
@@ -198,7 +197,7 @@ static enum ht_err add_place(struct ht_inverse *inverse, const double x[3], doub
 }
 
 /* Velocities v, by which it is <r, v>, and forces. By rank 0 of the group. */
-static enum ht_err find_places(struct ht_inverse *inverse, double *const *r) {
+static HT_ERR find_places(struct ht_inverse *inverse, double *const *r) {
     const struct ht_plan *plan = inverse->survey->sim->plan;
     const struct ht_receivers *receivers = plan->receivers;
     double sum, x[3];
@@ -222,7 +221,7 @@ static enum ht_err find_places(struct ht_inverse *inverse, double *const *r) {
     return HT_OK;
 }
 
-enum ht_err ht_inverse_backward(struct ht_inverse *inverse, double *const *r) {
+HT_ERR ht_inverse_backward(struct ht_inverse *inverse, double *const *r) {
     const struct ht_plan *plan = inverse->survey->sim->plan;
     struct ht_comm *comm = inverse->survey->sim->comm;
     const int64_t values = (ht_gather_last(plan) + 1) * plan->receivers->traces;
@@ -248,13 +247,13 @@ struct part {
     double *values, *sum;
 };
 
-static enum ht_err get_planes(void *data, int64_t begin, int64_t end) {
+static HT_ERR get_planes(void *data, int64_t begin, int64_t end) {
     const struct part *p = data;
     return ht_gradient_get(p->inverse->gradient, (enum ht_gradient_sum)p->number, p->first + begin,
                            p->first + end, p->values + begin * p->plane);
 }
 
-static enum ht_err add_share(void *data, int64_t begin, int64_t end) {
+static HT_ERR add_share(void *data, int64_t begin, int64_t end) {
     const struct part *p = data;
     for (int64_t i = begin; i < end; i++) p->sum[i] += p->values[i];
     return HT_OK;
@@ -262,7 +261,7 @@ static enum ht_err add_share(void *data, int64_t begin, int64_t end) {
 
 /* Values of a group's rank are added by the rank with the same planes of the first group. */
 enum { TAG = 77, VALUES = 1 << 24, LEAST = 1 << 17 };
-static enum ht_err add_values(struct part *p, int group, int64_t count) {
+static HT_ERR add_values(struct part *p, int group, int64_t count) {
     const struct ht_survey *survey = p->inverse->survey;
     const int64_t bytes = count * (int64_t)sizeof *p->values;
     const int rank = ht_comm_rank(survey->sim->comm);
@@ -273,7 +272,7 @@ static enum ht_err add_values(struct part *p, int group, int64_t count) {
 }
 
 /* The first group's sums += those of the shot of another group, by both, or its own. */
-static enum ht_err add_group(struct ht_inverse *inverse, int group) {
+static HT_ERR add_group(struct ht_inverse *inverse, int group) {
     struct ht_gradient_sums *sums = &inverse->sums;
     const bool own_shot = inverse->survey->group == group;
     if (!own_shot && inverse->survey->group > 0) return HT_OK;
@@ -296,7 +295,7 @@ static enum ht_err add_group(struct ht_inverse *inverse, int group) {
     return add_values(&p, group, sums->places);
 }
 
-enum ht_err ht_inverse_add(struct ht_inverse *inverse, double chi) {
+HT_ERR ht_inverse_add(struct ht_inverse *inverse, double chi) {
     struct ht_survey *survey = inverse->survey;
     const int64_t done = inverse->sums.done;
     const int shots = (int)ht_least(survey->groups, survey->count - done);
@@ -313,7 +312,7 @@ enum ht_err ht_inverse_add(struct ht_inverse *inverse, double chi) {
 }
 
 /* By the first group. */
-static enum ht_err find_values(struct ht_inverse *inverse) {
+static HT_ERR find_values(struct ht_inverse *inverse) {
     struct ht_medium_gradient *medium = inverse->medium;
     if (inverse->survey->group > 0) return HT_OK;
     if (!is_image(inverse))
@@ -327,7 +326,7 @@ static enum ht_err find_values(struct ht_inverse *inverse) {
     return HT_OK;
 }
 
-enum ht_err ht_inverse_finish(struct ht_inverse *inverse) {
+HT_ERR ht_inverse_finish(struct ht_inverse *inverse) {
     struct ht_survey *survey = inverse->survey;
     TRY(ht_comm_agree(survey->comm, find_values(inverse)));
     HT_EACH(const struct ht_medium_wanted, wanted, inverse->medium->wanted, inverse->medium->count)

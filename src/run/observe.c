@@ -1,13 +1,13 @@
 /* The observers of outputs and of the error at the end. */
 #include "htwave/run.h"
 
-static enum ht_err snapshots_look(void *context, const struct ht_view *view) {
+static HT_ERR snapshots_look(void *context, const struct ht_view *view) {
     return ht_output_snapshot(context, view->time, view->run->steps, view->nodal, view->coefs);
 }
 
 /* All files of the output but traces. */
-static enum ht_err snapshots_archive(void *context, HT_UNUSED struct ht_run *run,
-                                     struct ht_archive *archive) {
+static HT_ERR snapshots_archive(void *context, HT_UNUSED struct ht_run *run,
+                                struct ht_archive *archive) {
     return ht_output_archive(context, archive);
 }
 
@@ -22,7 +22,7 @@ struct ht_observer ht_observe_snapshots(const struct ht_params *params, struct h
                                 .archive = snapshots_archive};
 }
 
-static enum ht_err pictures_look(void *context, const struct ht_view *view) {
+static HT_ERR pictures_look(void *context, const struct ht_view *view) {
     return ht_output_picture(context, view->time, view->nodal);
 }
 
@@ -36,7 +36,7 @@ struct ht_observer ht_observe_pictures(const struct ht_params *params, struct ht
 }
 
 /* A solution that returns to the initial data is known at time.end only. */
-static enum ht_err error_look(void *context, const struct ht_view *view) {
+static HT_ERR error_look(void *context, const struct ht_view *view) {
     const struct ht_plan *plan = view->run->plan;
     bool returned = plan->solution->returns && !view->run->interrupted;
     if (!view->last || !(plan->solution->exact || returned)) return HT_OK;
@@ -58,7 +58,7 @@ bool ht_checkpoints_wanted(const struct ht_params *params) {
 }
 
 /* Files are read before anything else may change them. */
-static enum ht_err checkpoints_begin(void *context, struct ht_run *run) {
+static HT_ERR checkpoints_begin(void *context, struct ht_run *run) {
     struct ht_checkpoints *c = context;
     const struct ht_params *params = run->plan->params;
     c->of.run = run;
@@ -84,7 +84,7 @@ static int64_t checkpoints_next(void *context, const struct ht_run *run, int64_t
 /* By the clock they take no more than a fiftieth of the run. */
 static const double SHARE = 50;
 
-static enum ht_err checkpoints_look(void *context, const struct ht_view *view) {
+static HT_ERR checkpoints_look(void *context, const struct ht_view *view) {
     struct ht_checkpoints *c = context;
     const struct ht_run *run = view->run;
     const bool ends = view->last && !run->interrupted;

@@ -7,8 +7,8 @@ static int64_t energy_next(HT_UNUSED void *context, const struct ht_run *run, in
 }
 
 /* What takes a transfer of all coefficients only where it is asked for. */
-static enum ht_err find_energy(const struct ht_view *view, const struct ht_state *state,
-                               struct ht_energies *e) {
+static HT_ERR find_energy(const struct ht_view *view, const struct ht_state *state,
+                          struct ht_energies *e) {
     const struct ht_run *run = view->run;
     const struct ht_invariant *invariant = run->plan->problem.scheme->invariant;
     const bool dear = invariant != NULL && invariant->physical != NULL;
@@ -33,7 +33,7 @@ static enum ht_err find_energy(const struct ht_view *view, const struct ht_state
     return HT_OK;
 }
 
-static enum ht_err energy_look(void *context, const struct ht_view *view) {
+static HT_ERR energy_look(void *context, const struct ht_view *view) {
     const struct ht_run *run = view->run;
     struct ht_energies *e = context;
     struct ht_state state;
@@ -64,8 +64,8 @@ static enum ht_err energy_look(void *context, const struct ht_view *view) {
     return HT_OK;
 }
 
-static enum ht_err energy_archive(void *context, HT_UNUSED struct ht_run *run,
-                                  struct ht_archive *archive) {
+static HT_ERR energy_archive(void *context, HT_UNUSED struct ht_run *run,
+                             struct ht_archive *archive) {
     struct ht_energies *e = context;
     struct ht_energy_watch *w = &e->watch;
     double *const numbers[] = {
@@ -128,7 +128,7 @@ static void warn_changed(const struct ht_plan *plan, const struct ht_conserved *
             ht_in_double(plan->params) ? "" : "device.precision = \"double\" or ");
 }
 
-static enum ht_err conserved_look(void *context, const struct ht_view *view) {
+static HT_ERR conserved_look(void *context, const struct ht_view *view) {
     const struct ht_run *run = view->run;
     struct ht_conserved *c = context;
     const struct ht_state state = {.energy = NAN};
@@ -145,8 +145,8 @@ static enum ht_err conserved_look(void *context, const struct ht_view *view) {
     return HT_OK;
 }
 
-static enum ht_err conserved_archive(void *context, HT_UNUSED struct ht_run *run,
-                                     struct ht_archive *archive) {
+static HT_ERR conserved_archive(void *context, HT_UNUSED struct ht_run *run,
+                                struct ht_archive *archive) {
     struct ht_conserved *c = context;
     ht_archive_numbers(archive, "conserved", 2, c->energy, false);
     ht_archive_numbers(archive, "conserved_physical", 2, c->physical, false);

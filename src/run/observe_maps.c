@@ -19,7 +19,7 @@ static int64_t first_node(const struct ht_map_kept *kept, const struct ht_window
                         own[2] + map->from[2] + map->own.first * map->stride - first);
 }
 
-static enum ht_err take(const struct ht_arrays *a, struct ht_map_kept *kept, bool begins) {
+static HT_ERR take(const struct ht_arrays *a, struct ht_map_kept *kept, bool begins) {
     const struct ht_maps *m = kept->of;
     const struct ht_field_map *map = &kept->map;
     const struct ht_window *window = &a->window[HT_PRIMARY];
@@ -41,7 +41,7 @@ static bool is_due(const struct ht_map_kept *kept) {
 }
 
 /* The sample of this step is taken by the next one. */
-static enum ht_err wait_for(struct ht_map_kept *kept) {
+static HT_ERR wait_for(struct ht_map_kept *kept) {
     const struct ht_stepper *stepper = kept->of->stepper;
     const struct ht_fd_keep keep = {.map = ht_mapper_buffer(kept->tool),
                                     .rate = kept->map.rate,
@@ -50,7 +50,7 @@ static enum ht_err wait_for(struct ht_map_kept *kept) {
     return stepper->ops->keep(stepper->self, kept->map.shape.what, &keep);
 }
 
-static enum ht_err take_due(const struct ht_maps *m) {
+static HT_ERR take_due(const struct ht_maps *m) {
     struct ht_arrays arrays;
     m->stepper->ops->arrays(m->stepper->self, &arrays);
     HT_EACH(struct ht_map_kept, kept, m->kept, m->count) {
@@ -65,12 +65,12 @@ static enum ht_err take_due(const struct ht_maps *m) {
 }
 
 /* Receivers take steps beyond the end. */
-static enum ht_err after_step(void *follower) {
+static HT_ERR after_step(void *follower) {
     struct ht_maps *m = follower;
     return ++m->step <= m->plan->steps ? take_due(m) : HT_OK;
 }
 
-static enum ht_err make(struct ht_maps *m) {
+static HT_ERR make(struct ht_maps *m) {
     struct ht_arrays arrays;
     m->stepper->ops->arrays(m->stepper->self, &arrays);
     TRY(HT_ALLOC(m->kept, m->plan->params->output.maps.count));
@@ -84,7 +84,7 @@ static enum ht_err make(struct ht_maps *m) {
     return HT_OK;
 }
 
-static enum ht_err maps_begin(void *context, struct ht_run *run) {
+static HT_ERR maps_begin(void *context, struct ht_run *run) {
     struct ht_maps *m = context;
     *m = (struct ht_maps){.plan = run->plan, .stepper = &run->stepper};
     if (run->plan->params->output.maps.count == 0) return HT_OK;
@@ -102,7 +102,7 @@ struct moved {
     double *all, *values;
 };
 
-static enum ht_err move_rows(void *context, int64_t begin, int64_t end) {
+static HT_ERR move_rows(void *context, int64_t begin, int64_t end) {
     const struct moved *m = context;
     const int64_t *count = m->kept->map.count;
     for (int64_t i = begin; i < end; i++) {
@@ -114,8 +114,8 @@ static enum ht_err move_rows(void *context, int64_t begin, int64_t end) {
 }
 
 /* Planes of the box, from their places in the window; some at a time, for the threads. */
-static enum ht_err move_planes(const struct ht_map_kept *kept, bool load, int64_t first,
-                               int64_t last, double *values) {
+static HT_ERR move_planes(const struct ht_map_kept *kept, bool load, int64_t first, int64_t last,
+                          double *values) {
     enum { SOME = 1 << 22, LEAST = 64 }; /* values; rows of a thread */
     const struct ht_field_map *map = &kept->map;
     struct ht_arrays a;
@@ -137,7 +137,7 @@ static enum ht_err move_planes(const struct ht_map_kept *kept, bool load, int64_
     return HT_OK;
 }
 
-static enum ht_err move(void *context, bool load, int64_t first, int64_t last, double *values) {
+static HT_ERR move(void *context, bool load, int64_t first, int64_t last, double *values) {
     const struct ht_map_kept *kept = context;
     const int64_t plane = kept->map.count[0] * kept->map.count[1];
     const int64_t from = first - kept->map.own.first, count = (last - first) * plane;
@@ -148,7 +148,7 @@ static enum ht_err move(void *context, bool load, int64_t first, int64_t last, d
     return HT_OK;
 }
 
-static enum ht_err maps_look(void *context, const struct ht_view *view) {
+static HT_ERR maps_look(void *context, const struct ht_view *view) {
     const struct ht_maps *m = context;
     struct ht_arrays arrays;
     if (view->last && m->count > 0) m->stepper->ops->arrays(m->stepper->self, &arrays);
@@ -168,7 +168,7 @@ static enum ht_err maps_look(void *context, const struct ht_view *view) {
     return HT_OK;
 }
 
-static enum ht_err maps_archive(void *context, struct ht_run *run, struct ht_archive *archive) {
+static HT_ERR maps_archive(void *context, struct ht_run *run, struct ht_archive *archive) {
     struct ht_maps *m = context;
     if (ht_archive_loads(archive)) m->step = run->steps;
     HT_EACH(struct ht_map_kept, kept, m->kept, m->count) {

@@ -7,7 +7,7 @@ void ht_recording_free(struct ht_recording *recording) {
     recording->data = NULL;
 }
 
-static enum ht_err keep(void *context, int n, int64_t first, int64_t last, const double *data) {
+static HT_ERR keep(void *context, int n, int64_t first, int64_t last, const double *data) {
     const struct ht_recording *r = context;
     const struct ht_receiver_group *group = &r->receivers->group[n];
     const int64_t count = last - first;
@@ -17,13 +17,12 @@ static enum ht_err keep(void *context, int n, int64_t first, int64_t last, const
     return HT_OK;
 }
 
-static enum ht_err write_traces(void *context, int n, int64_t first, int64_t last,
-                                const double *data) {
+static HT_ERR write_traces(void *context, int n, int64_t first, int64_t last, const double *data) {
     const struct ht_recording *r = context;
     return ht_output_traces_add(r->output, n, first, last, data);
 }
 
-static enum ht_err begin_traces(struct ht_recording *r, const struct ht_plan *plan) {
+static HT_ERR begin_traces(struct ht_recording *r, const struct ht_plan *plan) {
     const bool keeps = r->output == NULL;
     const struct ht_sink sink = {
         .take = keeps ? keep : write_traces, .context = r, .at_end = keeps};
@@ -37,7 +36,7 @@ static enum ht_err begin_traces(struct ht_recording *r, const struct ht_plan *pl
     return ht_receivers_room(&r->pool, r->receivers, &r->data);
 }
 
-static enum ht_err receivers_begin(void *context, struct ht_run *run) {
+static HT_ERR receivers_begin(void *context, struct ht_run *run) {
     struct ht_recording *r = context;
     r->receivers = run->plan->receivers;
     if (r->receivers == NULL) return HT_OK;
@@ -54,22 +53,21 @@ static int64_t receivers_next(void *context, HT_UNUSED const struct ht_run *run,
 }
 
 /* Samples of the steps since the last call. end: they are the last ones. */
-static enum ht_err collect(struct ht_recording *r, struct ht_comm *comm, int64_t reached,
-                           bool end) {
+static HT_ERR collect(struct ht_recording *r, struct ht_comm *comm, int64_t reached, bool end) {
     int64_t steps;
     double *values = r->gather != NULL ? ht_gather_next(r->gather) : NULL;
     TRY(ht_sampler_collect(r->sampler, &steps, values));
     return HT_BY_FIRST(comm, ht_gather_add(r->gather, steps, reached, end));
 }
 
-static enum ht_err end_traces(struct ht_recording *r, const char *how, double time) {
+static HT_ERR end_traces(struct ht_recording *r, const char *how, double time) {
     if (!r->writes) return HT_OK;
     r->writes = false;
     return ht_output_traces_end(r->output, how, time);
 }
 
 /* With the samples since the last look, where they can still be read. */
-static enum ht_err receivers_save(void *context, const struct ht_run *run) {
+static HT_ERR receivers_save(void *context, const struct ht_run *run) {
     struct ht_recording *r = context;
     /* where the failure was that of their end they are gone */
     if (r->sampler == NULL || !r->writes) return HT_OK;
@@ -82,7 +80,7 @@ static enum ht_err receivers_save(void *context, const struct ht_run *run) {
 }
 
 /* All that is written of the run's last step has been: steps beyond it are for receivers alone. */
-static enum ht_err receivers_look(void *context, const struct ht_view *view) {
+static HT_ERR receivers_look(void *context, const struct ht_view *view) {
     struct ht_recording *r = context;
     const struct ht_run *run = view->run;
     struct ht_comm *comm = run->plan->grid.slab.comm;
@@ -104,8 +102,7 @@ static enum ht_err receivers_look(void *context, const struct ht_view *view) {
 
 /* The values of the steps since the last look, of which the next one makes samples as ever; a run
  * that goes on has taken one of its start. */
-static enum ht_err receivers_archive(void *context, struct ht_run *run,
-                                     struct ht_archive *archive) {
+static HT_ERR receivers_archive(void *context, struct ht_run *run, struct ht_archive *archive) {
     struct ht_recording *r = context;
     const bool loads = ht_archive_loads(archive);
     int64_t steps;

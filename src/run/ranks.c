@@ -9,7 +9,7 @@ static uint64_t hash_text(uint64_t seed, const char *text) {
     return ht_hash(seed, text, strlen(text) + 1);
 }
 
-enum ht_err ht_ranks_check_program(struct ht_comm *comm, const char *command) {
+HT_ERR ht_ranks_check_program(struct ht_comm *comm, const char *command) {
     int ranks = ht_comm_size(comm);
     struct program own;
     if (ranks == 1) return HT_OK;
@@ -37,7 +37,7 @@ enum ht_err ht_ranks_check_program(struct ht_comm *comm, const char *command) {
     return HT_OK;
 }
 
-enum ht_err ht_ranks_check_flags(const struct ht_args *args) {
+HT_ERR ht_ranks_check_flags(const struct ht_args *args) {
     uint64_t own = args->json + 2u * args->help, rank0;
     if (ht_comm_size(args->comm) == 1) return HT_OK;
     for (int i = 0; i < HT_MAX_FLAGS; i++) {
@@ -52,7 +52,7 @@ enum ht_err ht_ranks_check_flags(const struct ht_args *args) {
         own == rank0 ? HT_OK : ht_err_set(HT_ERR_INPUT, "flags differ from those of rank 0"));
 }
 
-static enum ht_err compare_params(const char *own, const char *rank0) {
+static HT_ERR compare_params(const char *own, const char *rank0) {
     const int most = 60;
     if (strcmp(own, rank0) == 0) return HT_OK;
     /* The lines in which two texts first differ. */
@@ -71,7 +71,7 @@ static enum ht_err compare_params(const char *own, const char *rank0) {
          n < most ? n : most, own, n0 < most ? n0 : most, rank0);
 }
 
-enum ht_err ht_ranks_check_params(struct ht_comm *comm, const struct ht_params *params) {
+HT_ERR ht_ranks_check_params(struct ht_comm *comm, const struct ht_params *params) {
     HT_FREED_TEXT struct ht_text own = {0};
     HT_FREED char *rank0 = NULL;
     if (ht_comm_size(comm) == 1) return HT_OK;
@@ -98,8 +98,8 @@ static uint64_t hash_device(const struct ht_comm *comm, const struct ht_device_i
     return visible != NULL && info->gpu && !known ? hash_text(hash, visible) : hash;
 }
 
-enum ht_err ht_ranks_sharer(struct ht_comm *comm, int count, const struct ht_device_info *infos,
-                            int *out) {
+HT_ERR ht_ranks_sharer(struct ht_comm *comm, int count, const struct ht_device_info *infos,
+                       int *out) {
     const int place[2] = {machine_of(comm), count};
     uint64_t own = ht_hash(HT_HASH_SEED, place, sizeof place);
     *out = 0;
@@ -113,8 +113,8 @@ enum ht_err ht_ranks_sharer(struct ht_comm *comm, int count, const struct ht_dev
     return HT_OK;
 }
 
-enum ht_err ht_ranks_open(struct ht_comm *comm, const char *backend, const char *select,
-                          struct ht_device **out) {
+HT_ERR ht_ranks_open(struct ht_comm *comm, const char *backend, const char *select,
+                     struct ht_device **out) {
     HT_FREED struct ht_device_info *infos = NULL;
     int count = 0, sharer = 0;
     /* A rank without a list still takes part: the others wait for it. */
@@ -125,8 +125,8 @@ enum ht_err ht_ranks_open(struct ht_comm *comm, const char *backend, const char 
     return ht_device_open(backend, select, sharer, out);
 }
 
-enum ht_err ht_ranks_assignments(struct ht_comm *comm, const struct ht_device_info *info,
-                                 struct ht_assignment **out) {
+HT_ERR ht_ranks_assignments(struct ht_comm *comm, const struct ht_device_info *info,
+                            struct ht_assignment **out) {
     const int ranks = ht_comm_size(comm);
     struct ht_assignment own = {.machine = machine_of(comm)};
     if (info != NULL) own.device = hash_device(comm, info);

@@ -44,7 +44,7 @@ static struct ht_parallel own_part(const struct ht_simulation *sim,
                                 .joules = leads ? joules_of(sim) : 0};
 }
 
-enum ht_err ht_parallel_gather(const struct ht_simulation *sim, struct ht_parallel *out) {
+HT_ERR ht_parallel_gather(const struct ht_simulation *sim, struct ht_parallel *out) {
     const struct ht_stepper *s = &sim->run.stepper;
     struct ht_traffic traffic = {.half_steps = 0};
     if (s->ops->traffic != NULL) s->ops->traffic(s->self, &traffic);

@@ -33,7 +33,7 @@ int64_t ht_run_multiple(const struct ht_run *run, double every, int64_t from) {
     return step > from ? step : from;
 }
 
-enum ht_err ht_run_advance(struct ht_run *run, int64_t steps) {
+HT_ERR ht_run_advance(struct ht_run *run, int64_t steps) {
     double began = ht_clock();
     TRY(ht_stepper_advance(&run->stepper, steps));
     double seconds = ht_clock() - began;
@@ -70,7 +70,7 @@ static unsigned due_now(const struct loop *l, unsigned by_clock) {
     return needs & HT_NEED_JUDGED ? due | judges : due;
 }
 
-static enum ht_err look(struct loop *l, int i) {
+static HT_ERR look(struct loop *l, int i) {
     const struct ht_observer *o = &l->observer[i];
     double began = ht_clock();
     struct ht_view view = {.run = l->run, .time = ht_run_time(l->run), .last = l->last};
@@ -88,7 +88,7 @@ static enum ht_err look(struct loop *l, int i) {
     return HT_OK;
 }
 
-static enum ht_err take_steps(struct loop *l) {
+static HT_ERR take_steps(struct loop *l) {
     for (;;) {
         /* The ranks agree on the next batch, on the observers that look now, and on the end. */
         const struct ht_plan *plan = l->run->plan;
@@ -141,7 +141,7 @@ static void save_all(struct loop *l, enum ht_err failure) {
 }
 
 /* Before the first step: a lack of memory must not end the run at its last. */
-static enum ht_err allocate(struct loop *l) {
+static HT_ERR allocate(struct loop *l) {
     const struct ht_plan *plan = l->run->plan;
     const int64_t nodes = ht_grid_own_total(&plan->grid, HT_PRIMARY);
     unsigned needs = 0;
@@ -188,7 +188,7 @@ enum ht_err ht_run_archive(void *context, struct ht_archive *archive) {
     return HT_OK;
 }
 
-static enum ht_err begin_all(struct loop *l) {
+static HT_ERR begin_all(struct loop *l) {
     struct ht_run_parts parts = {l->run, l->count, l->observer};
     TRY(allocate(l));
     HT_EACH(const struct ht_observer, o, l->observer, l->count) {
@@ -205,7 +205,7 @@ static enum ht_err begin_all(struct loop *l) {
     return HT_OK;
 }
 
-enum ht_err ht_run_execute(struct ht_run *run, int count, const struct ht_observer *observer) {
+HT_ERR ht_run_execute(struct ht_run *run, int count, const struct ht_observer *observer) {
     struct loop l = {.run = run, .count = count, .observer = observer, .batch = 1};
     enum ht_err err = begin_all(&l);
     if (err == HT_OK) {

@@ -15,7 +15,7 @@ static double host_memory(void) {
 }
 
 /* A missing device becomes a failure only when one is needed. */
-static enum ht_err open_device(struct ht_simulation *sim) {
+static HT_ERR open_device(struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     const char *backend = params->device.backend;
     if (strcmp(backend, "oracle") == 0) {
@@ -46,7 +46,7 @@ static enum ht_err open_device(struct ht_simulation *sim) {
 }
 
 /* A device that was asked for by name is an error of the input. */
-static enum ht_err need_device(const struct ht_simulation *sim) {
+static HT_ERR need_device(const struct ht_simulation *sim) {
     if (sim->oracle || sim->device != NULL) return HT_OK;
     REFUSE(strcmp(sim->params->device.select, "none") == 0, sim->params, "device.select",
            "is for `htwave check`: what computes needs a device, or device.backend = \"oracle\"");
@@ -111,7 +111,7 @@ static void recall_tuning(struct ht_simulation *sim) {
         adopt(sim, &tuned);
 }
 
-static enum ht_err share_tuning(struct ht_simulation *sim) {
+static HT_ERR share_tuning(struct ht_simulation *sim) {
     struct {
         char variant[48];
         struct ht_tuning tuning;
@@ -177,7 +177,7 @@ static void search_tuning(struct ht_simulation *sim) {
 /* ---- kernels ---- */
 
 /* As much of a step as single precision allows, cut to two decimals. */
-static enum ht_err refuse_noise(const struct ht_simulation *sim, const struct ht_spec *spec) {
+static HT_ERR refuse_noise(const struct ht_simulation *sim, const struct ht_spec *spec) {
     const bool named = is_named(sim);
     HT_FREED_TEXT struct ht_text names = {0};
     const double cfl = ht_plan_quiet_cfl(sim->plan);
@@ -195,7 +195,7 @@ static enum ht_err refuse_noise(const struct ht_simulation *sim, const struct ht
         names.length > 0 ? names.data : "");
 }
 
-static enum ht_err unknown_variant(const struct ht_simulation *sim) {
+static HT_ERR unknown_variant(const struct ht_simulation *sim) {
     const char *instead = ht_params_gone("device.variant", sim->params->device.variant);
     REFUSE(instead != NULL, sim->params, "device.variant", "no longer there; use %s", instead);
     HT_FREED_TEXT struct ht_text names = {0};
@@ -206,7 +206,7 @@ static enum ht_err unknown_variant(const struct ht_simulation *sim) {
                            names.data);
 }
 
-static enum ht_err check_variant(const struct ht_simulation *sim) {
+static HT_ERR check_variant(const struct ht_simulation *sim) {
     const struct ht_spec spec = spec_of(sim);
     const char *reason = ht_variant_refuses(sim->tuning.variant, &spec);
     struct ht_spec quiet = spec;
@@ -222,7 +222,7 @@ static enum ht_err check_variant(const struct ht_simulation *sim) {
                            names.data);
 }
 
-static enum ht_err choose_variant(struct ht_simulation *sim) {
+static HT_ERR choose_variant(struct ht_simulation *sim) {
     const struct ht_spec spec = spec_of(sim);
     sim->tuning.variant = ht_variant_choose(sim->params->device.variant, &spec, &sim->info);
     if (sim->tuning.variant == NULL)
@@ -231,7 +231,7 @@ static enum ht_err choose_variant(struct ht_simulation *sim) {
 }
 
 /* All ranks use the tuning of rank 0, or results and layouts would differ. */
-static enum ht_err settle_kernels(struct ht_simulation *sim) {
+static HT_ERR settle_kernels(struct ht_simulation *sim) {
     TRY(share_tuning(sim));
     if (sim->rank > 0) TRY(check_variant(sim));
     const int given = sim->params->device.cells_per_group;
@@ -244,7 +244,7 @@ static enum ht_err settle_kernels(struct ht_simulation *sim) {
     return HT_OK;
 }
 
-enum ht_err ht_cache_directory(const char *given, char **out) {
+HT_ERR ht_cache_directory(const char *given, char **out) {
     const char *base = getenv("XDG_CACHE_HOME"), *below = "/htwave";
     *out = NULL;
     if (strcmp(given, "none") == 0) return HT_OK;
@@ -260,8 +260,8 @@ enum ht_err ht_cache_directory(const char *given, char **out) {
 /* ---- memory, which several ranks may share: their needs together must fit ---- */
 
 /* What a list of groups needs of the host's memory. */
-static enum ht_err check_host(const struct ht_simulation *sim, const char *list, double bytes,
-                              const char *what, const char *where, const char *advice) {
+static HT_ERR check_host(const struct ht_simulation *sim, const char *list, double bytes,
+                         const char *what, const char *where, const char *advice) {
     if (bytes <= host_memory()) return HT_OK;
     return ht_params_error(sim->params, list,
                            "%sneed %s of memory%s, the host has %s: take fewer%s", what,
@@ -280,8 +280,8 @@ static int sharers(const struct ht_simulation *sim) {
     return count;
 }
 
-static enum ht_err refuse_memory(struct ht_simulation *sim, double bytes, double memory,
-                                 const char *advice) {
+static HT_ERR refuse_memory(struct ht_simulation *sim, double bytes, double memory,
+                            const char *advice) {
     char whose[48] = "";
     sim->too_large = sim->survey != NULL && sim->survey->narrows;
     if (sim->too_large) return HT_OK;
@@ -307,7 +307,7 @@ static double values_of(const struct ht_params *params, const struct ht_scheme *
 
 /* Both grids have at least as many nodes as there are cells, divided among the ranks. In floating
  * point: the product may exceed 64 bits. */
-static enum ht_err check_cells(struct ht_simulation *sim) {
+static HT_ERR check_cells(struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     const struct ht_system *system = ht_system_find(params->system);
     if (system == NULL || sim->info.memory <= 0) return HT_OK;
@@ -350,8 +350,8 @@ static struct ht_budget budget_of(const struct ht_simulation *sim, const struct 
 }
 
 /* Refuses the receivers, or the sources, without which the run fits. */
-static enum ht_err check_lists(const struct ht_simulation *sim, int64_t bytes, int64_t of_shots,
-                               double memory) {
+static HT_ERR check_lists(const struct ht_simulation *sim, int64_t bytes, int64_t of_shots,
+                          double memory) {
     const struct ht_receivers *receivers = sim->plan->receivers;
     const struct {
         const char *key, *what;
@@ -370,7 +370,7 @@ static enum ht_err check_lists(const struct ht_simulation *sim, int64_t bytes, i
 }
 
 /* Rank 0 keeps the traces of all steps where dispersion is removed. */
-static enum ht_err check_history(const struct ht_simulation *sim) {
+static HT_ERR check_history(const struct ht_simulation *sim) {
     const struct ht_plan *plan = sim->plan;
     if (plan->receivers == NULL || !ht_resampling_of(plan).whole) return HT_OK;
     const double steps = (double)(plan->steps + ht_resampling_beyond(plan));
@@ -380,7 +380,7 @@ static enum ht_err check_history(const struct ht_simulation *sim) {
                       " where time.dispersion is removed", ", or \"keep\" it");
 }
 
-static enum ht_err check_shot_memory(struct ht_simulation *sim) {
+static HT_ERR check_shot_memory(struct ht_simulation *sim) {
     const struct ht_variant *variant = sim->tuning.variant;
     struct ht_shot_bytes shots;
     TRY(ht_plan_shot_bytes(sim->plan, sim->tuning.fp64, &shots));
@@ -419,7 +419,7 @@ static enum ht_err check_shot_memory(struct ht_simulation *sim) {
 }
 
 /* Of a survey the largest shot's memory, and the disk of all. */
-static enum ht_err check_memory(struct ht_simulation *sim) {
+static HT_ERR check_memory(struct ht_simulation *sim) {
     const int shots = sim->survey != NULL ? sim->survey->count : 0;
     struct ht_budget most = {.total = 0};
     double part[HT_DISK_PARTS];
@@ -440,7 +440,7 @@ static enum ht_err check_memory(struct ht_simulation *sim) {
 }
 
 /* All that depends on the medium. */
-static enum ht_err plan_problem(struct ht_simulation *sim) {
+static HT_ERR plan_problem(struct ht_simulation *sim) {
     TRY(ht_plan_create(sim->params, sim->comm, &sim->plan));
     const struct ht_range slab = ht_grid_own(&sim->plan->grid, HT_DUAL);
     const int64_t own = slab.last - slab.first;
@@ -470,7 +470,7 @@ static enum ht_err plan_problem(struct ht_simulation *sim) {
     return HT_OK;
 }
 
-static enum ht_err make_plan(struct ht_simulation *sim) {
+static HT_ERR make_plan(struct ht_simulation *sim) {
     TRY(ht_ranks_check_params(sim->comm, sim->params));
     TRY(open_device(sim));
     /* Either all ranks have a device or none. */
@@ -517,7 +517,7 @@ static void forget_plan(struct ht_simulation *sim) {
     sim->plan = NULL;
 }
 
-enum ht_err ht_simulation_replan(struct ht_simulation *sim) {
+HT_ERR ht_simulation_replan(struct ht_simulation *sim) {
     forget_plan(sim);
     TRY(plan_problem(sim));
     TRY(need_device(sim));
@@ -525,7 +525,7 @@ enum ht_err ht_simulation_replan(struct ht_simulation *sim) {
     return ht_kernels_create(&sim->plan->problem, sim->device, &sim->tuning, &sim->kernels);
 }
 
-enum ht_err ht_simulation_tune(struct ht_simulation *sim) {
+HT_ERR ht_simulation_tune(struct ht_simulation *sim) {
     double began = ht_clock();
     bool wanted = sim->rank == 0 && sim->device != NULL && wants_tuning(sim);
     TRY(ht_comm_broadcast(sim->comm, &wanted, sizeof wanted));
@@ -536,8 +536,8 @@ enum ht_err ht_simulation_tune(struct ht_simulation *sim) {
     return check_memory(sim);
 }
 
-enum ht_err ht_simulation_plan(const struct ht_params *params, struct ht_comm *comm,
-                               struct ht_survey *survey, struct ht_simulation **out) {
+HT_ERR ht_simulation_plan(const struct ht_params *params, struct ht_comm *comm,
+                          struct ht_survey *survey, struct ht_simulation **out) {
     const struct ht_simulation begun = {.params = params,
                                         .survey = survey,
                                         .comm = comm,
@@ -560,7 +560,7 @@ void ht_simulation_destroy(struct ht_simulation *sim) {
     free(sim);
 }
 
-static enum ht_err compile(struct ht_simulation *sim) {
+static HT_ERR compile(struct ht_simulation *sim) {
     double began = ht_clock();
     TRY(need_device(sim));
     if (sim->oracle) return HT_OK;
@@ -576,7 +576,7 @@ static enum ht_err compile(struct ht_simulation *sim) {
 }
 
 /* Of the ranks that share a device one compiles, and the others find its programs in a cache. */
-enum ht_err ht_simulation_compile(struct ht_simulation *sim) {
+HT_ERR ht_simulation_compile(struct ht_simulation *sim) {
     const bool first = sim->device == NULL || ht_simulation_leads(sim);
     TRY(ht_comm_agree(sim->comm, first ? compile(sim) : HT_OK));
     return ht_comm_agree(sim->comm, first ? HT_OK : compile(sim));
@@ -592,13 +592,13 @@ void ht_simulation_measure(struct ht_simulation *sim) {
     sim->measure_s = ht_clock() - began;
 }
 
-enum ht_err ht_simulation_stepper(struct ht_simulation *sim, const struct ht_problem *problem,
-                                  struct ht_stepper *out) {
+HT_ERR ht_simulation_stepper(struct ht_simulation *sim, const struct ht_problem *problem,
+                             struct ht_stepper *out) {
     if (sim->oracle) return ht_oracle_create(problem, out);
     return ht_stepper_create(problem, sim->device, &sim->kernels, out);
 }
 
-enum ht_err ht_simulation_start(struct ht_simulation *sim) {
+HT_ERR ht_simulation_start(struct ht_simulation *sim) {
     double began = ht_clock();
     const struct ht_stepper old = sim->run.stepper;
     const struct ht_problem *problem = &sim->plan->problem;

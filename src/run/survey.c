@@ -18,8 +18,8 @@ struct places {
 
 static const struct ht_survey_given whole = {.file = "", .data = ""};
 
-static enum ht_err add_shot(struct ht_survey *s, const struct ht_survey_given *given, int group,
-                            const struct moved *moved) {
+static HT_ERR add_shot(struct ht_survey *s, const struct ht_survey_given *given, int group,
+                       const struct moved *moved) {
     const struct ht_params *all = s->params;
     const bool some = given->sources.kind == HT_VALUE_NUMBERS, named = given->receivers.count > 0;
     const int sources = some ? given->sources.count : all->shots.count;
@@ -87,7 +87,7 @@ static void free_places(struct places *p) {
 }
 
 /* Of the shot whose source stands there; lines of one follow each other, mostly. */
-static enum ht_err take_place(void *context, HT_UNUSED int64_t line, const double *row) {
+static HT_ERR take_place(void *context, HT_UNUSED int64_t line, const double *row) {
     struct places *p = context;
     const size_t bytes = (size_t)p->dims * sizeof *row;
     int64_t i = p->traces ? p->count - 1 : -1;
@@ -106,7 +106,7 @@ static enum ht_err take_place(void *context, HT_UNUSED int64_t line, const doubl
     return HT_OK;
 }
 
-static enum ht_err read_places(const struct ht_params *params, const char *path, struct places *p) {
+static HT_ERR read_places(const struct ht_params *params, const char *path, struct places *p) {
     int columns = 2 * p->dims;
     if (!ht_is_segy(path)) TRY(ht_file_columns(path, &columns));
     p->traces = columns == 2 * p->dims;
@@ -117,7 +117,7 @@ static enum ht_err read_places(const struct ht_params *params, const char *path,
                         take_place, p);
 }
 
-static enum ht_err add_places(struct ht_survey *s, const struct ht_survey_given *given, int group) {
+static HT_ERR add_places(struct ht_survey *s, const struct ht_survey_given *given, int group) {
     HT_ENDED(free_places) struct places p = {.dims = s->params->grid.dims};
     const char *key = HT_KEY("shots.%d.file", group);
     const struct ht_shot_given *source = s->params->shots.group;
@@ -137,7 +137,7 @@ static enum ht_err add_places(struct ht_survey *s, const struct ht_survey_given 
     return HT_OK;
 }
 
-static enum ht_err list_shots(struct ht_survey *s, bool each) {
+static HT_ERR list_shots(struct ht_survey *s, bool each) {
     const struct ht_survey_given *given = s->params->survey.group;
     REFUSE(each && s->params->shots.count == 0, s->params, "sources",
            "must have a group for each shot");
@@ -176,7 +176,7 @@ enum ht_err ht_survey_blame(const struct ht_survey *s, int shot, enum ht_err err
 }
 
 /* What there is to warn of has been said of all sources and receivers together. */
-enum ht_err ht_survey_aim_plan(const struct ht_survey *s, int shot) {
+HT_ERR ht_survey_aim_plan(const struct ht_survey *s, int shot) {
     const enum ht_log_level level = ht_log_level_get();
     struct ht_simulation *sim = s->sim;
     const struct ht_params *params = shot < 0 ? s->params : &s->shot[shot].params;
@@ -187,8 +187,8 @@ enum ht_err ht_survey_aim_plan(const struct ht_survey *s, int shot) {
     return shot < 0 ? err : ht_survey_blame(s, shot, err);
 }
 
-static enum ht_err make(struct ht_survey *s, const struct ht_params *params, struct ht_comm *comm,
-                        bool each) {
+static HT_ERR make(struct ht_survey *s, const struct ht_params *params, struct ht_comm *comm,
+                   bool each) {
     s->params = params;
     s->comm = comm;
     s->at = -1;
@@ -218,8 +218,8 @@ static enum ht_err make(struct ht_survey *s, const struct ht_params *params, str
     }
 }
 
-enum ht_err ht_survey_plan(const struct ht_params *params, struct ht_comm *comm, bool each,
-                           struct ht_survey **out) {
+HT_ERR ht_survey_plan(const struct ht_params *params, struct ht_comm *comm, bool each,
+                      struct ht_survey **out) {
     HT_CREATE(out, ht_comm_agree(comm, make(*out, params, comm, each)), ht_survey_destroy);
 }
 
@@ -236,7 +236,7 @@ int ht_survey_next(const struct ht_survey *s, int from) {
     return (int)ht_least(from + ((s->group - from % s->groups + s->groups) % s->groups), s->count);
 }
 
-enum ht_err ht_survey_aim(struct ht_survey *s, int shot) {
+HT_ERR ht_survey_aim(struct ht_survey *s, int shot) {
     struct ht_stepper *stepper = &s->sim->run.stepper;
     if (stepper->ops != NULL && stepper->ops->aim == NULL) ht_stepper_destroy(stepper);
     if (stepper->ops != NULL) TRY(stepper->ops->aim(stepper->self, NULL));

@@ -33,21 +33,21 @@ bool ht_archive_loads(const struct ht_archive *a) {
     return a->way == LOAD;
 }
 
-enum ht_err ht_archive_status(const struct ht_archive *a) {
+HT_ERR ht_archive_status(const struct ht_archive *a) {
     if (a->way != LOAD || a->err == HT_OK) return HT_OK;
     return ht_err_set(a->err, "%s", a->message);
 }
 
 /* ---- numbers ---- */
 
-static enum ht_err lay_numbers(struct ht_archive *a, const char *name, int64_t count,
-                               const double *values) {
+static HT_ERR lay_numbers(struct ht_archive *a, const char *name, int64_t count,
+                          const double *values) {
     const int64_t extent[3] = {1, 1, count};
     return ht_h5_write(a->file, name, 3, extent, values, false);
 }
 
 /* Extents of a dataset with as many values. */
-static enum ht_err find_extent(struct ht_archive *a, const char *name, const int64_t wanted[3]) {
+static HT_ERR find_extent(struct ht_archive *a, const char *name, const int64_t wanted[3]) {
     int64_t extent[8];
     int rank;
     TRY(ht_h5_extent(a->file, name, &rank, extent));
@@ -56,8 +56,7 @@ static enum ht_err find_extent(struct ht_archive *a, const char *name, const int
     return HT_OK;
 }
 
-static enum ht_err load_numbers(struct ht_archive *a, const char *name, int64_t count,
-                                double *values) {
+static HT_ERR load_numbers(struct ht_archive *a, const char *name, int64_t count, double *values) {
     const int64_t extent[3] = {1, 1, count};
     TRY(find_extent(a, name, extent));
     return ht_h5_read(a->file, name, count, values);
@@ -88,7 +87,7 @@ void ht_archive_flag(struct ht_archive *a, const char *name, bool *value) {
 }
 
 /* A number for each byte. */
-static enum ht_err lay_text(struct ht_archive *a, const char *name, const char *value) {
+static HT_ERR lay_text(struct ht_archive *a, const char *name, const char *value) {
     const int64_t length = (int64_t)strlen(value);
     HT_ARRAY(double, bytes, length + 1);
     for (int64_t i = 0; i < length; i++) bytes[i] = (unsigned char)value[i];
@@ -101,7 +100,7 @@ void ht_archive_text(struct ht_archive *a, const char *name, const char *value) 
 
 /* ---- arrays ---- */
 
-static enum ht_err lay_array(struct ht_archive *a, const struct ht_archive_array *array) {
+static HT_ERR lay_array(struct ht_archive *a, const struct ht_archive_array *array) {
     const int64_t extent[3] = {array->groups, array->planes, array->plane};
     struct ht_h5_values set = {.name = array->name, .single = array->single, .rank = 3};
     TRY(HT_GROW(a->offset, a->offsets + 2, a->room));
@@ -112,8 +111,8 @@ static enum ht_err lay_array(struct ht_archive *a, const struct ht_archive_array
 }
 
 /* Planes [first, last) of the state to their places, or from there. */
-static enum ht_err move_planes(struct ht_archive *a, const struct ht_archive_array *array,
-                               int64_t first, int64_t last, double *value) {
+static HT_ERR move_planes(struct ht_archive *a, const struct ht_archive_array *array, int64_t first,
+                          int64_t last, double *value) {
     if (a->way == LOAD) {
         TRY(ht_h5_read_planes(a->file, array->name, 1, first, last, value));
         return array->move(array->context, true, first, last, value);
@@ -130,7 +129,7 @@ static enum ht_err move_planes(struct ht_archive *a, const struct ht_archive_arr
     return ht_h5_fill(a->name, a->path, 1, &set, first, last);
 }
 
-static enum ht_err move_array(struct ht_archive *a, const struct ht_archive_array *array) {
+static HT_ERR move_array(struct ht_archive *a, const struct ht_archive_array *array) {
     const int64_t extent[3] = {array->groups, array->planes, array->plane};
     const int64_t all = array->last - array->first, values = array->groups * array->plane;
     const int64_t most = ht_most(1, ht_least(VALUES / values, all));
@@ -155,7 +154,7 @@ static void end_archive(struct ht_archive *a) {
 }
 
 /* The ranks share whether one has failed, as failures of files are none of the run. */
-static enum ht_err shared(struct ht_archive *a) {
+static HT_ERR shared(struct ht_archive *a) {
     double failed = a->err != HT_OK;
     TRY(ht_comm_max(a->comm, 1, &failed));
     if (failed == 0) return HT_OK;
@@ -166,7 +165,7 @@ static enum ht_err shared(struct ht_archive *a) {
     return a->err;
 }
 
-static enum ht_err write_file(struct ht_archive *a, ht_archive_walk *walk, void *context) {
+static HT_ERR write_file(struct ht_archive *a, ht_archive_walk *walk, void *context) {
     HT_FREED char *name = NULL;
     const char *own = NULL;
     TRY(walk(context, a));
@@ -186,8 +185,8 @@ static enum ht_err write_file(struct ht_archive *a, ht_archive_walk *walk, void 
     return shared(a);
 }
 
-enum ht_err ht_archive_save(struct ht_comm *comm, const char *path, const char *older,
-                            ht_archive_walk *walk, void *context) {
+HT_ERR ht_archive_save(struct ht_comm *comm, const char *path, const char *older,
+                       ht_archive_walk *walk, void *context) {
     HT_ENDED(end_archive) struct ht_archive a = {.way = LAY_OUT, .comm = comm, .path = path};
     /* There is room for two. */
     if (leads(&a) && ht_file_exists(path)) (void)unlink(older);
@@ -205,8 +204,8 @@ enum ht_err ht_archive_save(struct ht_comm *comm, const char *path, const char *
     return shared(&a);
 }
 
-enum ht_err ht_archive_load(struct ht_comm *comm, const char *path, ht_archive_walk *walk,
-                            void *context) {
+HT_ERR ht_archive_load(struct ht_comm *comm, const char *path, ht_archive_walk *walk,
+                       void *context) {
     struct ht_archive a = {.way = LOAD, .comm = comm, .path = path};
     fail(&a, ht_h5_open(path, &a.file));
     enum ht_err err = walk(context, &a);
@@ -220,7 +219,7 @@ struct check {
     const char *path;
 };
 
-static enum ht_err check_set(const char *name, void *context) {
+static HT_ERR check_set(const char *name, void *context) {
     const struct check *c = context;
     int64_t extent[8];
     int rank;
@@ -234,13 +233,13 @@ static enum ht_err check_set(const char *name, void *context) {
     return HT_OK;
 }
 
-enum ht_err ht_archive_check(const char *path) {
+HT_ERR ht_archive_check(const char *path) {
     HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
     TRY(ht_h5_open(path, &file));
     return ht_h5_each(file, check_set, &(struct check){file, path});
 }
 
-enum ht_err ht_archive_read_text(const char *path, const char *name, char **out) {
+HT_ERR ht_archive_read_text(const char *path, const char *name, char **out) {
     HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
     HT_ENDED(ht_array_end) struct ht_array bytes = {.rank = 0};
     *out = NULL;
@@ -251,7 +250,7 @@ enum ht_err ht_archive_read_text(const char *path, const char *name, char **out)
     return HT_OK;
 }
 
-enum ht_err ht_archive_read_number(const char *path, const char *name, double *out) {
+HT_ERR ht_archive_read_number(const char *path, const char *name, double *out) {
     HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
     TRY(ht_h5_open(path, &file));
     return ht_h5_read(file, name, 1, out);

@@ -1,7 +1,7 @@
 /* Lists of the nodes of sources; see the header. */
 #include "columns.h"
 
-enum ht_err ht_columns_add(struct ht_columns *columns, struct ht_column_entry entry) {
+HT_ERR ht_columns_add(struct ht_columns *columns, struct ht_column_entry entry) {
     REQUIRE(columns->count < INT32_MAX - 1, HT_ERR_MEMORY, "sources have too many nodes");
     TRY(HT_GROW(columns->entry, columns->count + 1, columns->room));
     entry.number = (int)columns->count;
@@ -16,9 +16,9 @@ static int by_node(const void *a, const void *b) {
     return (x->number > y->number) - (x->number < y->number);
 }
 
-enum ht_err ht_columns_list(struct ht_columns *columns, int64_t planes, int64_t nodes,
-                            struct ht_pool *pool, struct ht_inject_list *list, int64_t **plane,
-                            double **weight) {
+HT_ERR ht_columns_list(struct ht_columns *columns, int64_t planes, int64_t nodes,
+                       struct ht_pool *pool, struct ht_inject_list *list, int64_t **plane,
+                       double **weight) {
     const int64_t count = columns->count;
     if (count > 0) qsort(columns->entry, (size_t)count, sizeof *columns->entry, by_node);
     TRY(HT_TAKE(pool, list->at, count));

@@ -13,7 +13,7 @@ void ht_schedule_passes(const struct ht_problem *problem, struct ht_passes *out)
     problem->scheme->does->schedule_passes(problem, out);
 }
 
-enum ht_err ht_plan_shot_bytes(const struct ht_plan *plan, bool fp64, struct ht_shot_bytes *out) {
+HT_ERR ht_plan_shot_bytes(const struct ht_plan *plan, bool fp64, struct ht_shot_bytes *out) {
     *out = (struct ht_shot_bytes){0, 0};
     if (plan->problem.shots == NULL || !(plan->problem.dt > 0)) return HT_OK; /* no steps */
     return plan->problem.scheme->does->shot_bytes(plan, fp64, out);
@@ -24,8 +24,8 @@ bool ht_conserves_energy(const struct ht_plan *plan) {
     return invariant != NULL && invariant->known(plan);
 }
 
-enum ht_err ht_conserved_energy(const struct ht_plan *plan, const struct ht_stepper *stepper,
-                                double *energy) {
+HT_ERR ht_conserved_energy(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                           double *energy) {
     *energy = 0;
     TRY(plan->problem.scheme->invariant->measure(plan, stepper, energy));
     *energy /= plan->scale * plan->scale;
@@ -36,8 +36,8 @@ bool ht_energy_measured(const struct ht_plan *plan) {
     return plan->eq.measured || plan->problem.early != 0;
 }
 
-enum ht_err ht_physical_energy(const struct ht_plan *plan, const struct ht_stepper *stepper,
-                               const struct ht_state *state, double *energy) {
+HT_ERR ht_physical_energy(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                          const struct ht_state *state, double *energy) {
     const struct ht_invariant *invariant = plan->problem.scheme->invariant;
     *energy = NAN;
     if (!ht_energy_measured(plan) || state->of_rate) return HT_OK;
@@ -52,7 +52,7 @@ enum ht_err ht_physical_energy(const struct ht_plan *plan, const struct ht_stepp
     return HT_OK;
 }
 
-enum ht_err ht_stepper_advance(const struct ht_stepper *stepper, int64_t steps) {
+HT_ERR ht_stepper_advance(const struct ht_stepper *stepper, int64_t steps) {
     for (int64_t left = steps, done; left > 0; left -= done) {
         const int64_t most = stepper->sampler != NULL || stepper->follow != NULL ? 1 : left;
         done = 0;
@@ -80,7 +80,7 @@ void ht_oracle_absolute(struct ht_stepper *oracle) {
 /* ---- kernels ---- */
 
 /* HT_ERR_DEVICE if the nodes of this rank's slab exceed the variant's node indices. */
-static enum ht_err check_nodes(const struct ht_problem *problem, const struct ht_variant *variant) {
+static HT_ERR check_nodes(const struct ht_problem *problem, const struct ht_variant *variant) {
     for (enum ht_subgrid i = 0; variant->counts32 && i < 2; i++) {
         const struct ht_window window = ht_problem_window(problem, i);
         const int64_t plane = ht_window_plane(&window);
@@ -92,8 +92,8 @@ static enum ht_err check_nodes(const struct ht_problem *problem, const struct ht
     return HT_OK;
 }
 
-enum ht_err ht_kernels_plan(const struct ht_problem *problem, const struct ht_device_info *info,
-                            const struct ht_tuning *tuning, struct ht_kernels *out) {
+HT_ERR ht_kernels_plan(const struct ht_problem *problem, const struct ht_device_info *info,
+                       const struct ht_tuning *tuning, struct ht_kernels *out) {
     *out = (struct ht_kernels){.variant = tuning->variant};
     TRY(check_nodes(problem, tuning->variant));
     for (enum ht_subgrid i = 0; i < 2; i++) {

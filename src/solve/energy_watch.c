@@ -46,8 +46,8 @@ static double parts_along(const struct ht_grid *grid, int axis, double x, double
 }
 
 /* Half of g^T C^+ g of the fields that a shot of a pair drives, C of the materials at x. */
-static enum ht_err pair_density(const struct ht_plan *plan, const struct ht_shot *s,
-                                const double x[3], double *out) {
+static HT_ERR pair_density(const struct ht_plan *plan, const struct ht_shot *s, const double x[3],
+                           double *out) {
     double c[HT_MAX_FIELDS][HT_MAX_FIELDS] = {{0}}, g[HT_MAX_DRIVES], y[HT_MAX_DRIVES];
     double of[HT_MAX_DRIVES];
     struct ht_pair pair;
@@ -69,8 +69,8 @@ static enum ht_err pair_density(const struct ht_plan *plan, const struct ht_shot
 }
 
 /* Energy of g of one point; *widest: the largest reach. */
-static enum ht_err point_square(const struct ht_plan *plan, const struct ht_shot *s, int n,
-                                double *widest, double *out) {
+static HT_ERR point_square(const struct ht_plan *plan, const struct ht_shot *s, int n,
+                           double *widest, double *out) {
     const int of_drive = s->drive[0].material;
     const int material = of_drive < 0 ? plan->eq.second_order.modulus : of_drive;
     double x[3], value = 1;
@@ -92,7 +92,7 @@ static enum ht_err point_square(const struct ht_plan *plan, const struct ht_shot
 }
 
 /* Of a plane wave's box: beside each face two cells of the wave in a time of h/c, twice. */
-static enum ht_err surface_norm(const struct ht_plan *plan, const struct ht_shot *s, double *out) {
+static HT_ERR surface_norm(const struct ht_plan *plan, const struct ht_shot *s, double *out) {
     const struct ht_second_order *form = &plan->eq.second_order;
     const int of = s->drive[0].material < 0 ? form->modulus : s->drive[0].material;
     double material[HT_MAX_MATERIALS], sum = 0;
@@ -111,7 +111,7 @@ static enum ht_err surface_norm(const struct ht_plan *plan, const struct ht_shot
 }
 
 /* Of g, with the points of a line: as many of them as overlap count as one. */
-static enum ht_err shot_norm(const struct ht_plan *plan, const struct ht_shot *s, double *out) {
+static HT_ERR shot_norm(const struct ht_plan *plan, const struct ht_shot *s, double *out) {
     double sum = 0, reach = 0, length = 0;
     if (s->type->outside) return surface_norm(plan, s, out);
     for (int n = 0; n < s->points; n++) {
@@ -126,7 +126,7 @@ static enum ht_err shot_norm(const struct ht_plan *plan, const struct ht_shot *s
     return HT_OK;
 }
 
-enum ht_err ht_plan_weigh_shots(struct ht_plan *plan) {
+HT_ERR ht_plan_weigh_shots(struct ht_plan *plan) {
     const bool steps = plan->problem.dt > 0;
     HT_EACH_SHOT(shot, steps ? plan->shots : NULL) TRY(shot_norm(plan, shot, &shot->norm));
     return HT_OK;
@@ -225,8 +225,8 @@ static double told(const struct ht_plan *plan, double energy) {
 
 /* Squares that overflow, and an energy below 0: the energies of stable steps are sums of squares,
  * but for rounding; of what absorbing layers hold, finite differences know only a part. */
-static enum ht_err watch_sign(const struct ht_plan *plan, double time, const struct ht_state *state,
-                              const struct ht_energy_watch *watch) {
+static HT_ERR watch_sign(const struct ht_plan *plan, double time, const struct ht_state *state,
+                         const struct ht_energy_watch *watch) {
     const double part = plan->problem.layers != NULL ? 0.01 : 0;
     const double most = fmax(watch->largest, state->driven * state->driven);
     if (!isfinite(state->energy) || !isfinite(state->content))
@@ -254,8 +254,8 @@ static double brought_early(const struct ht_plan *plan) {
     return sum;
 }
 
-static enum ht_err watch_brought(const struct ht_plan *plan, double time,
-                                 const struct ht_state *state, struct ht_energy_watch *watch) {
+static HT_ERR watch_brought(const struct ht_plan *plan, double time, const struct ht_state *state,
+                            struct ht_energy_watch *watch) {
     const double now = state->of_rate                    ? state->held
                        : plan->problem.scheme->two_level ? state->content
                                                          : fmin(state->energy, state->content);
@@ -290,8 +290,8 @@ static enum ht_err watch_brought(const struct ht_plan *plan, double time,
 }
 
 /* Of finite differences while sources act: the energy that they conserve, within rounding. */
-static enum ht_err watch_driven(const struct ht_plan *plan, double time,
-                                const struct ht_state *state, struct ht_energy_watch *watch) {
+static HT_ERR watch_driven(const struct ht_plan *plan, double time, const struct ht_state *state,
+                           struct ht_energy_watch *watch) {
     const double rounding = 1.01;
     const double most = pow(watch->given + state->driven + brought_early(plan), 2);
     if (!(state->driven > 0)) watch->given = sqrt(fmax(state->energy, 0));
@@ -311,8 +311,8 @@ static double left_by_layers(const struct ht_plan *plan, const struct ht_state *
 }
 
 /* From the end of the sources on. */
-static enum ht_err watch_growth(const struct ht_plan *plan, double time,
-                                const struct ht_state *state, struct ht_energy_watch *watch) {
+static HT_ERR watch_growth(const struct ht_plan *plan, double time, const struct ht_state *state,
+                           struct ht_energy_watch *watch) {
     const struct ht_scheme *scheme = plan->problem.scheme;
     bool loses = scheme->dissipates, begins = !(watch->first_content > 0);
     if (state->partial) return HT_OK;
@@ -338,8 +338,8 @@ static enum ht_err watch_growth(const struct ht_plan *plan, double time,
          loses ? ", and this scheme can only lose it" : "", ht_growth_cause(plan));
 }
 
-enum ht_err ht_energy_watch(const struct ht_plan *plan, double time, const struct ht_state *state,
-                            struct ht_energy_watch *watch) {
+HT_ERR ht_energy_watch(const struct ht_plan *plan, double time, const struct ht_state *state,
+                       struct ht_energy_watch *watch) {
     if (!ht_energy_measured(plan)) return HT_OK;
     TRY(watch_sign(plan, time, state, watch));
     TRY(watch_brought(plan, time, state, watch));

@@ -26,7 +26,7 @@ int64_t ht_links_bytes(const struct ht_link link[2], int64_t *largest) {
     return HT_LINK_BUFFERS * (link[0].room + link[1].room);
 }
 
-static enum ht_err create_buffers(struct ht_link *link) {
+static HT_ERR create_buffers(struct ht_link *link) {
     if (link->neighbour < 0) return HT_OK;
     for (int slot = 0; slot < HT_SLOTS; slot++)
         TRY(ht_buffer_create(link->device, link->room, &link->in[slot]));
@@ -40,7 +40,7 @@ static int tag_of(const struct ht_link *link, int kind, int side) {
 }
 
 /* Sends an empty message and receives one. */
-static enum ht_err notify_closed(const struct ht_link *link, struct ht_message *notice[2]) {
+static HT_ERR notify_closed(const struct ht_link *link, struct ht_message *notice[2]) {
     const int out = tag_of(link, CLOSED, link->side), in = tag_of(link, CLOSED, 1 - link->side);
     TRY(ht_message_send(link->comm, link->neighbour, out, NULL, 0, &notice[0]));
     return ht_message_receive(link->comm, link->neighbour, in, NULL, 0, &notice[1]);
@@ -109,7 +109,7 @@ static void open_peers(struct ht_link link[2], const struct offer *all, struct o
     }
 }
 
-static enum ht_err refuse(const struct ht_link *link, const char *wish) {
+static HT_ERR refuse(const struct ht_link *link, const char *wish) {
     const struct ht_device_info *info = ht_device_info(link->device);
     const char *why = "the ranks are on different machines";
     if (ht_comm_same_machine(link->comm, link->neighbour))
@@ -121,7 +121,7 @@ static enum ht_err refuse(const struct ht_link *link, const char *wish) {
          wish, ht_comm_rank(link->comm), link->neighbour, why);
 }
 
-static enum ht_err agree_on_transports(struct ht_link link[2], const char *wish) {
+static HT_ERR agree_on_transports(struct ht_link link[2], const char *wish) {
     struct ht_comm *comm = link[0].comm;
     struct offer own = {0};
     enum ht_err err = HT_OK;
@@ -142,7 +142,7 @@ static enum ht_err agree_on_transports(struct ht_link link[2], const char *wish)
     return err;
 }
 
-static enum ht_err use_transports(struct ht_link link[2]) {
+static HT_ERR use_transports(struct ht_link link[2]) {
     for (int n = 0; n < 2 * HT_SLOTS; n++) {
         struct ht_link *l = &link[n / HT_SLOTS];
         const int slot = n % HT_SLOTS;
@@ -190,7 +190,7 @@ static int64_t message_bytes(const struct ht_halo *h, const struct ht_planes *pl
 }
 
 /* Packs the message to a side, or unpacks the one from it, part by part. */
-static enum ht_err move(const struct ht_halo *h, int side, bool leaves, struct ht_buffer *message) {
+static HT_ERR move(const struct ht_halo *h, int side, bool leaves, struct ht_buffer *message) {
     int64_t at = 0;
     HT_EACH(const struct ht_halo_part, part, h->part, h->parts) {
         struct ht_pack_range range = {.window = &part->window, .at = at};
@@ -204,7 +204,7 @@ static enum ht_err move(const struct ht_halo *h, int side, bool leaves, struct h
 /* ---- messages ---- */
 
 /* Begins an exchange of so many bytes. */
-static enum ht_err link_expect(struct ht_link *link, int64_t leaving, int64_t entering) {
+static HT_ERR link_expect(struct ht_link *link, int64_t leaving, int64_t entering) {
     link->leaving = leaving;
     link->entering = entering;
     link->announced = leaving == 0;
@@ -215,7 +215,7 @@ static enum ht_err link_expect(struct ht_link *link, int64_t leaving, int64_t en
                               here ? here->host : NULL, here ? entering : 0, &link->coming);
 }
 
-static enum ht_err link_send(struct ht_link *link) {
+static HT_ERR link_send(struct ht_link *link) {
     TRY(ht_message_wait(&link->sent[link->slot[0]]));
     TRY(ht_event_record(link->device, &link->packed, HT_QUEUE_WORK));
     TRY(ht_event_await(&link->packed, HT_QUEUE_TRANSFER));
@@ -223,7 +223,7 @@ static enum ht_err link_send(struct ht_link *link) {
     return ht_event_record(link->device, &link->shipped, HT_QUEUE_TRANSFER);
 }
 
-static enum ht_err link_announce(struct ht_link *link) {
+static HT_ERR link_announce(struct ht_link *link) {
     const int slot = link->slot[0];
     const double *data = link->there[slot]->host; /* NULL: it is where it goes */
     TRY(ht_event_done(&link->shipped, &link->announced));
@@ -234,7 +234,7 @@ static enum ht_err link_announce(struct ht_link *link) {
 }
 
 /* Work enqueued after it has arrived finds the message in in[slot]. */
-static enum ht_err link_fetch(struct ht_link *link) {
+static HT_ERR link_fetch(struct ht_link *link) {
     const int slot = link->slot[1];
     TRY(ht_message_done(&link->coming, &link->arrived));
     if (!link->arrived || link->here[slot] == NULL) return HT_OK;
@@ -244,7 +244,7 @@ static enum ht_err link_fetch(struct ht_link *link) {
 }
 
 /* As far as possible without waiting; unpacks what has arrived, h NULL: it stays. */
-static enum ht_err progress(struct ht_link *link, const struct ht_halo *h) {
+static HT_ERR progress(struct ht_link *link, const struct ht_halo *h) {
     const int slot = link->slot[1];
     if (!link->announced) TRY(link_announce(link));
     if (link->arrived) return HT_OK;
@@ -255,7 +255,7 @@ static enum ht_err progress(struct ht_link *link, const struct ht_halo *h) {
 }
 
 /* Ends the exchange that both links have begun. */
-static enum ht_err end_exchange(struct ht_link link[2], const struct ht_halo *h) {
+static HT_ERR end_exchange(struct ht_link link[2], const struct ht_halo *h) {
     bool done = false;
     for (long looks = 0; !done; looks++) {
         done = true;
@@ -269,7 +269,7 @@ static enum ht_err end_exchange(struct ht_link link[2], const struct ht_halo *h)
     return HT_OK;
 }
 
-static enum ht_err wait_sent(struct ht_link link[2]) {
+static HT_ERR wait_sent(struct ht_link link[2]) {
     for (int n = 0; n < 2 * HT_SLOTS; n++)
         TRY(ht_message_wait(&link[n / HT_SLOTS].sent[n % HT_SLOTS]));
     return HT_OK;
@@ -295,7 +295,7 @@ static void set_pattern(int rank, int side, int slot, uint64_t salt, int64_t byt
         out[i] = salt ^ ht_rng_bits(seed + (uint64_t)slot, (uint64_t)i);
 }
 
-static enum ht_err begin(struct ht_link *link, int slot, uint64_t salt) {
+static HT_ERR begin(struct ht_link *link, int slot, uint64_t salt) {
     const int64_t bytes = pattern_bytes(link);
     uint64_t pattern[PATTERN_BYTES / 8];
     TRY(link_expect(link, bytes, bytes));
@@ -305,7 +305,7 @@ static enum ht_err begin(struct ht_link *link, int slot, uint64_t salt) {
     return link_send(link);
 }
 
-static enum ht_err compare(const struct ht_link *link, int slot, uint64_t salt, bool *sound) {
+static HT_ERR compare(const struct ht_link *link, int slot, uint64_t salt, bool *sound) {
     const int64_t bytes = link->entering;
     if (bytes == 0) return HT_OK;
     uint64_t pattern[PATTERN_BYTES / 8], came[PATTERN_BYTES / 8];
@@ -315,7 +315,7 @@ static enum ht_err compare(const struct ht_link *link, int slot, uint64_t salt, 
     return HT_OK;
 }
 
-static enum ht_err try_slots(struct ht_link link[2], uint64_t salt, bool sound[2]) {
+static HT_ERR try_slots(struct ht_link link[2], uint64_t salt, bool sound[2]) {
     for (int slot = 0; slot < HT_SLOTS; slot++) {
         for (int side = 0; side < 2; side++) TRY(begin(&link[side], slot, salt));
         TRY(end_exchange(link, NULL));
@@ -324,7 +324,7 @@ static enum ht_err try_slots(struct ht_link link[2], uint64_t salt, bool sound[2
     return wait_sent(link);
 }
 
-enum ht_err ht_links_try(struct ht_link link[2], bool sound[2]) {
+HT_ERR ht_links_try(struct ht_link link[2], bool sound[2]) {
     const double now = ht_clock();
     uint64_t salt = ht_hash(HT_HASH_SEED, &now, sizeof now); /* rank 0's */
     sound[0] = sound[1] = true;
@@ -333,7 +333,7 @@ enum ht_err ht_links_try(struct ht_link link[2], bool sound[2]) {
 }
 
 /* unsound[t]: transport t failed on some link of the run, not always on one of this rank's. */
-static enum ht_err find_unsound(struct ht_link link[2], double unsound[TRANSPORTS]) {
+static HT_ERR find_unsound(struct ht_link link[2], double unsound[TRANSPORTS]) {
     bool sound[2];
     memset(unsound, 0, TRANSPORTS * sizeof *unsound);
     TRY(ht_links_try(link, sound));
@@ -343,8 +343,8 @@ static enum ht_err find_unsound(struct ht_link link[2], double unsound[TRANSPORT
 }
 
 /* The ranks agree on failures before they wait for each other. */
-enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device, const char *wish,
-                            struct ht_link link[2]) {
+HT_ERR ht_links_create(struct ht_comm *comm, struct ht_device *device, const char *wish,
+                       struct ht_link link[2]) {
     enum ht_err err = HT_OK;
     if (wish == NULL) wish = "auto";
     for (int side = 0; side < 2 && err == HT_OK; side++) {
@@ -377,7 +377,7 @@ enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device, cons
 
 /* ---- exchange ---- */
 
-enum ht_err ht_halo_send(struct ht_halo *h, const struct ht_planes *planes) {
+HT_ERR ht_halo_send(struct ht_halo *h, const struct ht_planes *planes) {
     h->planes = *planes;
     for (int side = 0; side < 2; side++) {
         struct ht_link *link = &h->link[side];
@@ -392,11 +392,11 @@ enum ht_err ht_halo_send(struct ht_halo *h, const struct ht_planes *planes) {
     return HT_OK;
 }
 
-enum ht_err ht_halo_receive(struct ht_halo *h) {
+HT_ERR ht_halo_receive(struct ht_halo *h) {
     return end_exchange(h->link, h);
 }
 
-enum ht_err ht_halo_finish(struct ht_halo *h) {
+HT_ERR ht_halo_finish(struct ht_halo *h) {
     return wait_sent(h->link);
 }
 

@@ -29,8 +29,8 @@ each_chunk(const struct ht_plan *plan, const struct ht_solution *solution, doubl
     return HT_OK;
 }
 
-enum ht_err ht_fields_read(const struct ht_plan *plan, const struct ht_stepper *stepper, int count,
-                           double *const *out) {
+HT_ERR ht_fields_read(const struct ht_plan *plan, const struct ht_stepper *stepper, int count,
+                      double *const *out) {
     const struct ht_range own = ht_grid_own(&plan->grid, HT_PRIMARY);
     HT_EACH_STORED(f, &plan->problem, HT_PRIMARY) {
         TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, count, own.first, own.last, out[f]));
@@ -122,8 +122,8 @@ static bool hides(const struct ht_plan *plan, const struct ht_energy_term *term)
 }
 
 /* The material of a term, by finite differences at half points along the field's axis. */
-static enum ht_err fill_material(const struct hidden *h, const struct ht_energy_term *term,
-                                 int64_t first, int64_t last) {
+static HT_ERR fill_material(const struct hidden *h, const struct ht_energy_term *term,
+                            int64_t first, int64_t last) {
     const struct ht_problem *p = &h->plan->problem;
     const struct ht_second_order *form = &h->plan->eq.second_order;
     const int64_t part = ht_grid_plane(p->grid, HT_PRIMARY) * (last - first);
@@ -139,7 +139,7 @@ static enum ht_err fill_material(const struct hidden *h, const struct ht_energy_
     return HT_OK;
 }
 
-static enum ht_err add_hidden(void *context, int64_t first, int64_t last, const double *coefs) {
+static HT_ERR add_hidden(void *context, int64_t first, int64_t last, const double *coefs) {
     struct hidden *h = context;
     const struct ht_plan *plan = h->plan;
     const int64_t plane = ht_grid_plane(&plan->grid, HT_PRIMARY);
@@ -155,7 +155,7 @@ static enum ht_err add_hidden(void *context, int64_t first, int64_t last, const 
     return HT_OK;
 }
 
-enum ht_err ht_data_hidden(const struct ht_plan *plan, double *out) {
+HT_ERR ht_data_hidden(const struct ht_plan *plan, double *out) {
     struct hidden h = {.plan = plan};
     bool any = false;
     *out = 0;
@@ -174,8 +174,8 @@ enum ht_err ht_data_hidden(const struct ht_plan *plan, double *out) {
 /* ---- where and when values of fields are: of most schemes all at the nodes of the primary grid;
  * see methods.h ---- */
 
-static enum ht_err add_place(const struct ht_plan *plan, unsigned fields, unsigned parity,
-                             double later, struct ht_places *places) {
+static HT_ERR add_place(const struct ht_plan *plan, unsigned fields, unsigned parity, double later,
+                        struct ht_places *places) {
     struct ht_place *place = &places->place[places->count++];
     *place = (struct ht_place){.fields = fields,
                                .later = later,
@@ -185,7 +185,7 @@ static enum ht_err add_place(const struct ht_plan *plan, unsigned fields, unsign
     return ht_solution_create(plan->params, &place->medium, &place->solution);
 }
 
-enum ht_err ht_places_find(const struct ht_plan *plan, struct ht_places *out) {
+HT_ERR ht_places_find(const struct ht_plan *plan, struct ht_places *out) {
     const unsigned early = plan->problem.early;
     const struct ht_field *field = plan->eq.field;
     if (early == 0) {
@@ -220,7 +220,7 @@ struct error_sums {
     double both[2]; /* sums of squares of the differences, of the solution */
 };
 
-static enum ht_err add_chunk(void *context, int64_t first, int64_t last, const double *coefs) {
+static HT_ERR add_chunk(void *context, int64_t first, int64_t last, const double *coefs) {
     struct error_sums *s = context;
     int64_t plane = ht_grid_plane(&s->plan->grid, HT_PRIMARY);
     int64_t part = plane * (last - first);
@@ -235,8 +235,8 @@ static enum ht_err add_chunk(void *context, int64_t first, int64_t last, const d
     return HT_OK;
 }
 
-enum ht_err ht_nodal_error(const struct ht_plan *plan, const double *const *nodal, double time,
-                           double *error) {
+HT_ERR ht_nodal_error(const struct ht_plan *plan, const double *const *nodal, double time,
+                      double *error) {
     struct error_sums sums = {
         .plan = plan, .nodal = nodal, .begin = ht_grid_own(&plan->grid, HT_PRIMARY).first};
     HT_ENDED(ht_places_end) struct ht_places places = {0};

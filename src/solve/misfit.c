@@ -102,7 +102,7 @@ struct work {
     double *chi; /* [trace]; NaN: silent */
 };
 
-static enum ht_err derive(void *data, int64_t trace) {
+static HT_ERR derive(void *data, int64_t trace) {
     const struct work *work = data;
     struct trace t = work->first;
     const int64_t at = trace * t.samples;
@@ -118,8 +118,8 @@ static enum ht_err derive(void *data, int64_t trace) {
     return HT_OK;
 }
 
-enum ht_err ht_misfit_add(enum ht_misfit_type type, const struct ht_misfit_of *of, double *r,
-                          struct ht_misfit *sum) {
+HT_ERR ht_misfit_add(enum ht_misfit_type type, const struct ht_misfit_of *of, double *r,
+                     struct ht_misfit *sum) {
     int bits = 1;
     while ((int64_t)1 << bits < 2 * of->samples) bits++;
     HT_ARRAY(double complex, room, (int64_t)ht_threads_count() << bits);
@@ -137,9 +137,9 @@ enum ht_err ht_misfit_add(enum ht_misfit_type type, const struct ht_misfit_of *o
     return HT_OK;
 }
 
-enum ht_err ht_misfit_groups(enum ht_misfit_type type, const struct ht_receivers *receivers,
-                             double *const *p, double *const *d, double *const *weight,
-                             double *const *r, struct ht_misfit *sum) {
+HT_ERR ht_misfit_groups(enum ht_misfit_type type, const struct ht_receivers *receivers,
+                        double *const *p, double *const *d, double *const *weight, double *const *r,
+                        struct ht_misfit *sum) {
     for (int n = 0; n < receivers->count; n++) {
         const struct ht_receiver_group *group = &receivers->group[n];
         const struct ht_misfit_of of = {.traces = group->count * group->readings,

@@ -291,8 +291,8 @@ void ht_sponge_jets(const struct ht_problem *problem, enum ht_subgrid subgrid, i
 /* ---- a part of a problem as a separate problem ---- */
 
 /* medium_fill of the part: the whole problem's medium at the part's nodes. */
-static enum ht_err fill_medium(const void *context, enum ht_subgrid subgrid, int64_t first,
-                               int64_t last, double *out) {
+static HT_ERR fill_medium(const void *context, enum ht_subgrid subgrid, int64_t first, int64_t last,
+                          double *out) {
     const struct ht_part *part = context;
     const struct ht_problem *whole = part->whole;
     const int64_t *begin = part->cells.begin;
@@ -317,8 +317,7 @@ static enum ht_err fill_medium(const void *context, enum ht_subgrid subgrid, int
 
 /* A positive medium that jumps at every node; what couples fields is small, and of fields at
  * different places 0 at three of four points: more than a third have none. */
-static enum ht_err test_values(const void *context, int what, int64_t first, int64_t last,
-                               double *out) {
+static HT_ERR test_values(const void *context, int what, int64_t first, int64_t last, double *out) {
     const struct ht_problem *p = context;
     const int64_t plane = ht_grid_plane(p->grid, HT_PRIMARY);
     const int64_t row = ht_grid_nodes(p->grid, HT_PRIMARY, 0);
@@ -371,8 +370,8 @@ void ht_problem_part(const struct ht_problem *whole, const struct ht_box *cells,
 }
 
 /* A smooth positive medium of the wanted degree: 1 + small polynomials. */
-enum ht_err ht_test_medium(const void *context, enum ht_subgrid subgrid, int64_t first,
-                           int64_t last, double *out) {
+HT_ERR ht_test_medium(const void *context, enum ht_subgrid subgrid, int64_t first, int64_t last,
+                      double *out) {
     const struct ht_problem *p = context;
     int64_t plane = ht_grid_plane(p->grid, subgrid), part = plane * (last - first);
     int64_t at = 0;

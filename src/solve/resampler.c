@@ -71,7 +71,7 @@ static void set_frequency(struct transform *t, int64_t q) {
 }
 
 /* M: at least so much. rooms: of workers. */
-static enum ht_err make(struct transform *t, int64_t least, int64_t rooms) {
+static HT_ERR make(struct transform *t, int64_t least, int64_t rooms) {
     const struct ht_whole *of = t->of;
     for (t->size = 1; t->size < least; t->size *= 2) t->bits[0]++;
     for (t->grid = 1; t->grid < 2 * ht_most(of->samples, W); t->grid *= 2) t->bits[1]++;
@@ -153,7 +153,7 @@ static void spread(const struct transform *t, bool back, ht_lanes *x, ht_lanes *
 }
 
 /* Samples of TRACES traces, or as many as there are; or the transpose, where samples are given. */
-static enum ht_err transform_some(void *data, int64_t chunk) {
+static HT_ERR transform_some(void *data, int64_t chunk) {
     const struct transform *t = data;
     const struct ht_whole *of = t->of;
     const bool back = t->given != NULL;
@@ -199,21 +199,21 @@ static void release(struct transform *t) {
 }
 
 /* M is twice the steps: then J_2n of those n alone come in again that the steps leave out. */
-static enum ht_err run(struct transform *t) {
+static HT_ERR run(struct transform *t) {
     const int64_t chunks = ht_divide_up(t->traces, TRACES);
     TRY(make(t, 2 * t->of->steps, chunks));
     return ht_threads_run(chunks, transform_some, t);
 }
 
-enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces, double *out) {
+HT_ERR ht_resample_whole(const struct ht_whole *of, int64_t traces, double *out) {
     HT_ENDED(release) struct transform t = {.of = of, .traces = traces};
     t.steps = finite_steps(&t);
     t.out = out;
     return run(&t);
 }
 
-enum ht_err ht_resample_whole_transposed(const struct ht_whole *of, int64_t traces,
-                                         const double *data, double *value) {
+HT_ERR ht_resample_whole_transposed(const struct ht_whole *of, int64_t traces, const double *data,
+                                    double *value) {
     HT_ENDED(release) struct transform t = {.of = of, .traces = traces, .steps = of->steps};
     t.given = data;
     t.out = value;
@@ -232,8 +232,8 @@ struct ht_whole ht_whole_of(const struct ht_receivers *receivers,
 }
 
 /* M is four times the signal's length, so that its images are apart. */
-enum ht_err ht_transform_signal(int64_t values, double apart, const double *f, bool later,
-                                int64_t count, double *out) {
+HT_ERR ht_transform_signal(int64_t values, double apart, const double *f, bool later, int64_t count,
+                           double *out) {
     const struct ht_whole of = {.every = apart, .samples = values};
     HT_ENDED(release) struct transform t = {.of = &of};
     TRY(make(&t, 4 * ht_most(count, 16), 0));
@@ -258,8 +258,8 @@ enum ht_err ht_transform_signal(int64_t values, double apart, const double *f, b
  * those of the steps, at most 2/dt. */
 enum { FINE = 4 };
 
-enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, double dt, bool later,
-                              int64_t *count, double **out) {
+HT_ERR ht_fd_undispersed(const struct ht_shot *shot, int order, double dt, bool later,
+                         int64_t *count, double **out) {
     const double end = shot->signal->end + shot->delay;
     REQUIRE(fmax(end, 0) < 1e12 * dt, HT_ERR_INPUT,
             "time.end, time.step: a source's signal, until %g, takes more than 1e12 steps of %g",
@@ -345,7 +345,7 @@ bool ht_resampler_ready(const struct ht_resampler *r, double at, int64_t reached
 
 /* ---- weights ---- */
 
-static enum ht_err find_weights(struct ht_resampler *r, double at, int64_t count) {
+static HT_ERR find_weights(struct ht_resampler *r, double at, int64_t count) {
     const struct ht_resampling *of = &r->of;
     if (of->derivatives == 1) {
         ht_lagrange_weights((int)count, at, r->weight);
@@ -365,8 +365,8 @@ static void find_window(const struct ht_resampler *r, double below, int64_t held
     out->low = ht_most(out->low, 0);
 }
 
-enum ht_err ht_resampler_weights(struct ht_resampler *r, double at, int64_t first, int64_t reached,
-                                 struct ht_resampled *out) {
+HT_ERR ht_resampler_weights(struct ht_resampler *r, double at, int64_t first, int64_t reached,
+                            struct ht_resampled *out) {
     const int per_step = r->of.per_step;
     const int64_t held = (reached - first + 1) * per_step;
     /* the first level, half a step before the first step */
@@ -406,8 +406,8 @@ static const double gauss[GAUSS / 2][2] = {{0.2386191860831969086, 0.46791393457
                                            {0.6612093864662645137, 0.3607615730481386076},
                                            {0.9324695142031520278, 0.1713244923791703450}};
 
-enum ht_err ht_resampler_integral(struct ht_resampler *r, double from, double to, int64_t first,
-                                  int64_t reached, struct ht_resampled *out) {
+HT_ERR ht_resampler_integral(struct ht_resampler *r, double from, double to, int64_t first,
+                             int64_t reached, struct ht_resampled *out) {
     double part[HT_RECEIVERS_STENCIL];
     *out = (struct ht_resampled){.weight = r->weight};
     find_window(r, floor(from) - (double)first, reached - first + 1, out);

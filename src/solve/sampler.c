@@ -5,9 +5,8 @@
 /* ---- initial values and factors of velocities ---- */
 
 /* planes, values: room for those of the receivers along x3, and for a plane of all fields. */
-static enum ht_err read_initial(const struct ht_plan *plan, const struct ht_receiver_group *group,
-                                int field, struct ht_point_axis *planes, double *values,
-                                double *start) {
+static HT_ERR read_initial(const struct ht_plan *plan, const struct ht_receiver_group *group,
+                           int field, struct ht_point_axis *planes, double *values, double *start) {
     /* The grid with the walls' signs of a field in place of those of p. */
     struct ht_grid grid = plan->grid;
     for (int k = 0; k < grid.dims; k++)
@@ -39,8 +38,8 @@ static enum ht_err read_initial(const struct ht_plan *plan, const struct ht_rece
     return HT_OK;
 }
 
-enum ht_err ht_integrals_find(const struct ht_plan *plan, const struct ht_receiver_group *group,
-                              const struct ht_reading *reading, double *start, double *factor) {
+HT_ERR ht_integrals_find(const struct ht_plan *plan, const struct ht_receiver_group *group,
+                         const struct ht_reading *reading, double *start, double *factor) {
     const struct ht_second_order *form = &plan->eq.second_order;
     const char *density = plan->eq.system->material[form->inverse_density].name;
     const int field = form->flux[reading->slope];
@@ -74,7 +73,7 @@ struct ht_trace ht_trace_at(const struct ht_receivers *receivers, int64_t trace)
 /* ---- samples ---- */
 
 /* On the host: of a stepper without a device. */
-static enum ht_err take_plain(struct ht_sampler *s, int64_t slot) {
+static HT_ERR take_plain(struct ht_sampler *s, int64_t slot) {
     const struct ht_stepper *stepper = s->stepper;
     const int nodes = s->shape.nodes, coefs = s->shape.coefs, values = coefs * nodes;
     for (int64_t i = 0; i < s->rows; i++) {
@@ -105,7 +104,7 @@ static bool find_arrays(const struct ht_sampler *s, struct ht_arrays *out) {
     return out->device != NULL;
 }
 
-static enum ht_err take_device(struct ht_sampler *s, const struct ht_arrays *arrays, int64_t slot) {
+static HT_ERR take_device(struct ht_sampler *s, const struct ht_arrays *arrays, int64_t slot) {
     s->level[slot] = arrays->level;
     for (int64_t i = 0; i < s->rows; i = s->row[i].end) {
         const struct ht_sampler_row *row = &s->row[i];
@@ -115,7 +114,7 @@ static enum ht_err take_device(struct ht_sampler *s, const struct ht_arrays *arr
     return HT_OK;
 }
 
-enum ht_err ht_sampler_take(struct ht_sampler *s) {
+HT_ERR ht_sampler_take(struct ht_sampler *s) {
     REQUIRE(s->taken < s->shape.slots, HT_ERR_INTERNAL,
             "receivers: more than %lld steps without reading their samples",
             (long long)s->shape.slots);
@@ -125,7 +124,7 @@ enum ht_err ht_sampler_take(struct ht_sampler *s) {
 }
 
 /* A level adds to a row its weights' sum times that. */
-static enum ht_err read_ring(struct ht_sampler *s) {
+static HT_ERR read_ring(struct ht_sampler *s) {
     if (s->tool != NULL) TRY(ht_rows_read(s->tool, s->taken, s->ring));
     for (int64_t n = 0; n < s->taken; n++)
         for (int64_t i = 0; s->level[n] != 0 && i < s->rows; i++)
@@ -134,7 +133,7 @@ static enum ht_err read_ring(struct ht_sampler *s) {
 }
 
 /* Sums of all ranks' rows, which add zeros for planes of others: exact. */
-static enum ht_err share_sums(struct ht_sampler *s, int64_t steps) {
+static HT_ERR share_sums(struct ht_sampler *s, int64_t steps) {
     const int64_t most = 1 << 24, all = steps * s->all;
     memset(s->sums, 0, (size_t)all * sizeof *s->sums);
     for (int64_t n = 0; n < steps; n++)
@@ -146,7 +145,7 @@ static enum ht_err share_sums(struct ht_sampler *s, int64_t steps) {
 }
 
 /* Some values of all traces of all steps. */
-static enum ht_err add_planes(void *data, int64_t begin, int64_t end) {
+static HT_ERR add_planes(void *data, int64_t begin, int64_t end) {
     const struct ht_sampler *s = data;
     const bool cut = s->sums != NULL;
     for (int64_t at = begin; at < end; at++) {
@@ -160,7 +159,7 @@ static enum ht_err add_planes(void *data, int64_t begin, int64_t end) {
     return HT_OK;
 }
 
-enum ht_err ht_sampler_collect(struct ht_sampler *s, int64_t *steps, double *values) {
+HT_ERR ht_sampler_collect(struct ht_sampler *s, int64_t *steps, double *values) {
     TRY(ht_comm_agree(s->grid->slab.comm, read_ring(s)));
     *steps = s->taken;
     s->taken = 0;
@@ -188,7 +187,7 @@ int64_t ht_sampler_bytes(const struct ht_plan *plan, bool fp64) {
 
 /* ---- making ---- */
 
-enum ht_err ht_sampler_pattern(struct ht_sampler *s, int64_t **node, double **value) {
+HT_ERR ht_sampler_pattern(struct ht_sampler *s, int64_t **node, double **value) {
     const int64_t nodes = ht_rows_numbers(&s->shape), values = ht_rows_weights(&s->shape);
     const int64_t at = s->shape.patterns;
     TRY(HT_GROW(s->node, (at + 1) * nodes, s->room[2]));
@@ -199,8 +198,8 @@ enum ht_err ht_sampler_pattern(struct ht_sampler *s, int64_t **node, double **va
     return HT_OK;
 }
 
-enum ht_err ht_sampler_add(struct ht_sampler *s, const struct ht_sampler_row *row, double weight,
-                           bool *own) {
+HT_ERR ht_sampler_add(struct ht_sampler *s, const struct ht_sampler_row *row, double weight,
+                      bool *own) {
     const struct ht_range planes = ht_grid_own(s->grid, row->subgrid);
     *own = row->plane >= planes.first && row->plane < planes.last;
     TRY(HT_GROW(s->weight, s->all + 1, s->room[0]));
@@ -233,7 +232,7 @@ static int by_plane(const void *a, const void *b) {
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static enum ht_err make_tool(struct ht_sampler *s) {
+static HT_ERR make_tool(struct ht_sampler *s) {
     struct ht_rows_shape shape = s->shape;
     HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
     struct ht_rows_tables tables;
@@ -267,7 +266,7 @@ static enum ht_err make_tool(struct ht_sampler *s) {
     return ht_rows_create(arrays.device, &shape, &tables, &s->tool);
 }
 
-static enum ht_err make(const struct ht_sampler_of *of, struct ht_sampler *s) {
+static HT_ERR make(const struct ht_sampler_of *of, struct ht_sampler *s) {
     s->grid = of->grid;
     s->scale = of->scale;
     s->traces = of->traces;
@@ -301,8 +300,8 @@ static enum ht_err make(const struct ht_sampler_of *of, struct ht_sampler *s) {
     return make_tool(s);
 }
 
-enum ht_err ht_sampler_make(const struct ht_sampler_of *of, struct ht_stepper *stepper,
-                            struct ht_sampler **out) {
+HT_ERR ht_sampler_make(const struct ht_sampler_of *of, struct ht_stepper *stepper,
+                       struct ht_sampler **out) {
     struct ht_sampler *s = NULL;
     *out = NULL;
     enum ht_err err = HT_ALLOC(s, 1);
@@ -312,13 +311,13 @@ enum ht_err ht_sampler_make(const struct ht_sampler_of *of, struct ht_stepper *s
     return HT_MADE(err, s, ht_sampler_destroy, out);
 }
 
-static enum ht_err list_traces(const void *plan, struct ht_sampler *out) {
+static HT_ERR list_traces(const void *plan, struct ht_sampler *out) {
     const struct ht_plan *of = plan;
     return of->problem.scheme->does->sampler_list(of, out);
 }
 
-enum ht_err ht_sampler_create(const struct ht_plan *plan, struct ht_stepper *stepper,
-                              struct ht_sampler **out) {
+HT_ERR ht_sampler_create(const struct ht_plan *plan, struct ht_stepper *stepper,
+                         struct ht_sampler **out) {
     const struct ht_resampling need = ht_resampling_of(plan);
     struct ht_sampler_of of = {.grid = &plan->grid,
                                .traces = plan->receivers->traces * need.per_step * need.derivatives,

@@ -59,7 +59,7 @@ double ht_plan_quiet_cfl(const struct ht_plan *plan) {
 }
 
 /* What each field would have in waves of energy density 1/2, nearly. */
-static enum ht_err find_units(const struct ht_plan *plan, double unit[HT_MAX_FIELDS]) {
+static HT_ERR find_units(const struct ht_plan *plan, double unit[HT_MAX_FIELDS]) {
     const struct ht_grid *grid = &plan->grid;
     double middle[3], material[HT_MAX_MATERIALS], h = ht_grid_widest(grid);
     for (int k = 0; k < 3; k++) middle[k] = ht_grid_middle(grid, k);
@@ -73,7 +73,7 @@ static enum ht_err find_units(const struct ht_plan *plan, double unit[HT_MAX_FIE
 }
 
 /* That a snapshot holds only as infinite. */
-static enum ht_err refuse_value(const struct ht_plan *plan, int field, int64_t node, double value) {
+static HT_ERR refuse_value(const struct ht_plan *plan, int field, int64_t node, double value) {
     const struct ht_params *params = plan->params;
     const enum ht_data_type type = params->initial.type;
     const char *key = type == HT_DATA_EXPRESSION
@@ -91,8 +91,8 @@ static enum ht_err refuse_value(const struct ht_plan *plan, int field, int64_t n
 }
 
 /* In these units: of the values of a solution at the nodes. */
-static enum ht_err find_most(const struct ht_plan *plan, const struct ht_solution *solution,
-                             const double unit[HT_MAX_FIELDS], double *most) {
+static HT_ERR find_most(const struct ht_plan *plan, const struct ht_solution *solution,
+                        const double unit[HT_MAX_FIELDS], double *most) {
     const int64_t plane = ht_grid_plane(solution->grid, HT_PRIMARY);
     const int64_t field = plane * ht_grid_coefs(solution->grid);
     const struct ht_range own = ht_grid_own(solution->grid, HT_PRIMARY);
@@ -112,8 +112,8 @@ static enum ht_err find_most(const struct ht_plan *plan, const struct ht_solutio
 }
 
 /* Without derivatives; a file may have them. */
-static enum ht_err find_data(const struct ht_plan *plan, const double unit[HT_MAX_FIELDS],
-                             double *most) {
+static HT_ERR find_data(const struct ht_plan *plan, const double unit[HT_MAX_FIELDS],
+                        double *most) {
     struct ht_grid grid = plan->grid;
     struct ht_medium medium = *plan->medium;
     struct ht_solution *solution = NULL;
@@ -158,7 +158,7 @@ static void warn_range(const struct ht_plan *plan, double most, const double uni
     }
 }
 
-enum ht_err ht_plan_choose_scale(struct ht_plan *plan) {
+HT_ERR ht_plan_choose_scale(struct ht_plan *plan) {
     const double usual = 1e10;
     double unit[HT_MAX_FIELDS], most = 0, low = INFINITY, high = 0;
     if (plan->scale != 1) return HT_OK;

@@ -68,8 +68,8 @@ static bool covers(const struct ht_partition *p, enum ht_subgrid subgrid) {
     return overlap == 0 && nodes == ht_box_nodes(&p->window[subgrid].held);
 }
 
-static enum ht_err divide(const struct ht_problem *problem, enum ht_subgrid subgrid, int regions,
-                          const struct ht_region *region, struct ht_partition *out) {
+static HT_ERR divide(const struct ht_problem *problem, enum ht_subgrid subgrid, int regions,
+                     const struct ht_region *region, struct ht_partition *out) {
     const struct ht_window *w = &out->window[subgrid];
     out->window[subgrid] = ht_problem_window(problem, subgrid);
     out->ghosts[subgrid] = ht_window_nodes(w) > ht_box_nodes(&w->held);
@@ -81,8 +81,8 @@ static enum ht_err divide(const struct ht_problem *problem, enum ht_subgrid subg
     return HT_OK;
 }
 
-enum ht_err ht_partition_make(const struct ht_problem *problem, int regions,
-                              const struct ht_region *region, struct ht_partition *out) {
+HT_ERR ht_partition_make(const struct ht_problem *problem, int regions,
+                         const struct ht_region *region, struct ht_partition *out) {
     *out =
         (struct ht_partition){.cut = ht_grid_cut(problem->grid), .depth = ht_halo_depth(problem)};
     for (int i = 0; i < 2; i++) out->neighbour[i] = ht_grid_neighbour(problem->grid, i) >= 0;
@@ -309,7 +309,7 @@ void ht_schedule_count(const struct ht_schedule *schedule, int64_t times,
     }
 }
 
-static enum ht_err run_task(struct ht_runner *r, const struct ht_task *task) {
+static HT_ERR run_task(struct ht_runner *r, const struct ht_task *task) {
     if (task->kind == HT_TASK_SEND) return ht_halo_send(&r->halo, &task->planes);
     if (task->kind == HT_TASK_RECEIVE) return ht_halo_receive(&r->halo);
     if (r->device != NULL && task->first) ht_sequence_branch(r->device, 0);
@@ -317,8 +317,7 @@ static enum ht_err run_task(struct ht_runner *r, const struct ht_task *task) {
     return r->ops->task[task->kind](r, task);
 }
 
-enum ht_err ht_runner_run(struct ht_runner *r, const struct ht_passes *passes, int first,
-                          int last) {
+HT_ERR ht_runner_run(struct ht_runner *r, const struct ht_passes *passes, int first, int last) {
     ht_schedule_make(&r->partition, passes, first, last, &r->state, &r->schedule);
     for (int i = 0; i < r->schedule.count; i++) TRY(run_task(r, &r->schedule.task[i]));
     if (r->device != NULL) ht_sequence_branch(r->device, 0);
@@ -326,7 +325,7 @@ enum ht_err ht_runner_run(struct ht_runner *r, const struct ht_passes *passes, i
     return HT_OK;
 }
 
-enum ht_err ht_runner_complete(struct ht_runner *r) {
+HT_ERR ht_runner_complete(struct ht_runner *r) {
     if (!r->state.open) return HT_OK;
     TRY(ht_halo_receive(&r->halo));
     ht_halo_received(&r->state);
@@ -346,7 +345,7 @@ static void log_schedule(const struct ht_runner *r, enum ht_subgrid from) {
         ht_log("from the %s grid: %s", from == HT_DUAL ? "dual" : "primary", text.data);
 }
 
-enum ht_err ht_runner_half_step(void *self, enum ht_subgrid from) {
+HT_ERR ht_runner_half_step(void *self, enum ht_subgrid from) {
     struct ht_runner *r = self;
     const struct ht_passes *passes = &r->passes;
     const int first = passes->half[from][0], last = passes->half[from][1];
@@ -359,7 +358,7 @@ enum ht_err ht_runner_half_step(void *self, enum ht_subgrid from) {
     return HT_OK;
 }
 
-enum ht_err ht_runner_repeat(void *self, int64_t steps, int64_t *done) {
+HT_ERR ht_runner_repeat(void *self, int64_t steps, int64_t *done) {
     struct ht_runner *r = self;
     const struct ht_passes *passes = &r->passes;
     int64_t period = 1;
@@ -386,7 +385,7 @@ enum ht_err ht_runner_repeat(void *self, int64_t steps, int64_t *done) {
     return HT_OK;
 }
 
-enum ht_err ht_runner_finish(void *self) {
+HT_ERR ht_runner_finish(void *self) {
     struct ht_runner *r = self;
     TRY(ht_runner_complete(r));
     if (r->partition.cut) TRY(ht_halo_finish(&r->halo));
@@ -407,8 +406,8 @@ void ht_runner_traffic(void *self, struct ht_traffic *out) {
 
 /* ---- making ---- */
 
-enum ht_err ht_runner_make(struct ht_runner *r, const struct ht_runner_ops *ops,
-                           const struct ht_problem *problem, struct ht_device *device) {
+HT_ERR ht_runner_make(struct ht_runner *r, const struct ht_runner_ops *ops,
+                      const struct ht_problem *problem, struct ht_device *device) {
     const int targets = (int)ht_most(r->partition.count[HT_PRIMARY], r->partition.count[HT_DUAL]);
     r->ops = ops;
     r->device = device;
@@ -417,8 +416,8 @@ enum ht_err ht_runner_make(struct ht_runner *r, const struct ht_runner_ops *ops,
     return HT_ALLOC(r->schedule.task, HT_MOST_TASKS(HT_PASSES, (int64_t)targets));
 }
 
-enum ht_err ht_runner_connect(struct ht_runner *r, const struct ht_problem *problem,
-                              const struct ht_halo *planned) {
+HT_ERR ht_runner_connect(struct ht_runner *r, const struct ht_problem *problem,
+                         const struct ht_halo *planned) {
     if (!r->partition.cut) return HT_OK;
     r->halo = *planned;
     return ht_links_create(r->halo.comm, r->device, problem->halo.transport, r->halo.link);

@@ -44,8 +44,8 @@ int64_t ht_test_problem_cells(const struct ht_problem *like, const struct ht_tun
 }
 
 /* Writes the same plane of random data to every own plane. */
-static enum ht_err fill(const struct ht_problem *p, enum ht_subgrid subgrid,
-                        const struct ht_stepper *stepper) {
+static HT_ERR fill(const struct ht_problem *p, enum ht_subgrid subgrid,
+                   const struct ht_stepper *stepper) {
     const enum ht_subgrid nodes = ht_problem_nodes(p, subgrid);
     int64_t count = ht_grid_plane(p->grid, nodes) * p->eq->nfields * ht_grid_coefs(p->grid);
     HT_ARRAY(double, plane, count);
@@ -57,13 +57,13 @@ static enum ht_err fill(const struct ht_problem *p, enum ht_subgrid subgrid,
 }
 
 /* A two-level scheme also reads the old values of the target grid. */
-enum ht_err ht_test_problem_fill(const struct ht_part *test, const struct ht_stepper *stepper) {
+HT_ERR ht_test_problem_fill(const struct ht_part *test, const struct ht_stepper *stepper) {
     TRY(fill(&test->problem, HT_PRIMARY, stepper));
     if (!test->problem.scheme->two_level) return HT_OK;
     return fill(&test->problem, HT_DUAL, stepper);
 }
 
-static enum ht_err take_step(const struct ht_stepper *stepper) {
+static HT_ERR take_step(const struct ht_stepper *stepper) {
     TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
     return stepper->ops->half_step(stepper->self, HT_DUAL);
 }
@@ -80,8 +80,8 @@ void ht_rate_summarise(int count, const double (*seconds)[2], struct ht_rate *ou
     out->timed = count;
 }
 
-static enum ht_err time_steps(const struct ht_stepper *stepper, struct ht_kernels *kernels,
-                              const struct ht_effort *effort, struct ht_rate *out) {
+static HT_ERR time_steps(const struct ht_stepper *stepper, struct ht_kernels *kernels,
+                         const struct ht_effort *effort, struct ht_rate *out) {
     double seconds[HT_RATE_MOST][2], began = 0;
     int n = 0;
     for (int i = -effort->warm; n < HT_RATE_MOST; i++) {
@@ -100,8 +100,8 @@ static enum ht_err time_steps(const struct ht_stepper *stepper, struct ht_kernel
 }
 
 /* Enqueues steps without pauses, long enough for an energy counter that is updated every 0.1 s. */
-static enum ht_err measure_energy(const struct ht_stepper *stepper, struct ht_device *device,
-                                  const struct ht_effort *effort, struct ht_rate *out) {
+static HT_ERR measure_energy(const struct ht_stepper *stepper, struct ht_device *device,
+                             const struct ht_effort *effort, struct ht_rate *out) {
     double before = ht_device_joules(device);
     int64_t batch = 1 + (int64_t)(0.05 / fmax(2 * out->median, 1e-7)), done = 0;
     if (before < 0 || effort->joules_of <= 0) return HT_OK;
@@ -114,9 +114,9 @@ static enum ht_err measure_energy(const struct ht_stepper *stepper, struct ht_de
     return HT_OK;
 }
 
-enum ht_err ht_rate_measure(const struct ht_part *test, struct ht_device *device,
-                            struct ht_kernels *kernels, const struct ht_effort *effort,
-                            struct ht_rate *out) {
+HT_ERR ht_rate_measure(const struct ht_part *test, struct ht_device *device,
+                       struct ht_kernels *kernels, const struct ht_effort *effort,
+                       struct ht_rate *out) {
     struct ht_stepper stepper = {0};
     *out = (struct ht_rate){.joules = NAN};
     TRY(ht_stepper_create(&test->problem, device, kernels, &stepper));

@@ -56,7 +56,7 @@ static bool is_new(struct search *s, const struct ht_tuning *tuning,
     return true;
 }
 
-static enum ht_err time_kernels(struct search *s, const struct ht_tuning *tuning, double *seconds) {
+static HT_ERR time_kernels(struct search *s, const struct ht_tuning *tuning, double *seconds) {
     HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     const bool gpu = ht_device_info(s->device)->gpu;
     const struct ht_effort effort = {.warm = 1, .least = gpu ? 3 : 2, .seconds = gpu ? 0.02 : 0};
@@ -160,9 +160,9 @@ static void improve(struct search *s, struct candidate *at) {
     (void)try_tuning(s, &other);
 }
 
-enum ht_err ht_tune(const struct ht_problem *problem, struct ht_device *device, bool fp64,
-                    const struct ht_tune_choice *choice, const struct ht_tune_effort *effort,
-                    struct ht_tuned *out) {
+HT_ERR ht_tune(const struct ht_problem *problem, struct ht_device *device, bool fp64,
+               const struct ht_tune_choice *choice, const struct ht_tune_effort *effort,
+               struct ht_tuned *out) {
     const double hopeless = 1.5;
     HT_ARRAY(struct search, s, 1);
     HT_ARRAY(struct candidate, list, CANDIDATES);
