@@ -29,9 +29,7 @@ HT_ERR ht_gather_add(struct ht_gather *gather, int64_t steps, int64_t step, bool
 HT_ERR ht_gather_archive(struct ht_gather *gather, int64_t steps, const char *from,
                          struct ht_archive *archive);
 /* ---- all at once; gather_transpose.c ---- */
-/* The last step that samples need: plan->steps, or some beyond. */
-int64_t ht_gather_last(const struct ht_plan *plan);
 /* The transpose of what makes samples of the steps' values, for schemes by finite differences:
- * out[step][trace], steps 0 .. ht_gather_last = the derivative by the value of a trace at a step,
- * where data is that by the samples. Values at the start of integrals do not count. */
+ * out[step][trace], steps 0 .. ht_resampling_last = the derivative by the value of a trace at a
+ * step, where data is that by the samples. Values at the start of integrals do not count. */
 HT_ERR ht_gather_transpose(const struct ht_plan *plan, double *const *data, double *out);

@@ -8,7 +8,7 @@
  *     the forward stepper is at rest and has the shot's sources; ht_gradient_aim
  *     for n = 0 .. N, after step n: ht_gradient_look
  *     ht_gradient_run: the adjoint run; then read the sums
- * N = ht_gather_last(plan). All are collective and return the same on all ranks. */
+ * N = ht_resampling_last(plan). All are collective and return the same on all ranks. */
 #pragma once
 
 #include "htwave/sampler.h"

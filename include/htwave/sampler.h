@@ -16,8 +16,8 @@ struct ht_resampling {
     int derivative[HT_RESAMPLING_DERIVATIVES];
 };
 struct ht_resampling ht_resampling_of(const struct ht_plan *plan);
-/* Steps after the run's last that samples at its end need. */
-int64_t ht_resampling_beyond(const struct ht_plan *plan);
+/* The last step that samples need: plan->steps, or some beyond. */
+int64_t ht_resampling_last(const struct ht_plan *plan);
 
 /* The newest steps that later samples may need. */
 int64_t ht_resampling_keeps(const struct ht_plan *plan);

@@ -570,8 +570,7 @@ static int add(ht_api *api, double *traces, double chi) {
 static int finish(ht_api *api, double *const *gradient) {
     TRY(ht_inverse_finish(api->inverse));
     const struct ht_medium_gradient *medium = api->inverse->medium;
-    for (int i = 0; i < medium->count; i++) {
-        const struct ht_medium_wanted *wanted = &medium->wanted[i];
+    HT_EACH_AT(i, const struct ht_medium_wanted, wanted, medium->wanted, medium->count) {
         if (gradient[i] == NULL) continue;
         TRY(ht_samples_unplace(api->params, wanted->shape, wanted->value, gradient[i]));
     }

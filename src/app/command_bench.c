@@ -385,8 +385,7 @@ static HT_ERR print_beside(const struct bench *bench) {
     ht_text_add(&text, "system    scheme   d  N  q   prec.  medium ");
     for (int m = 0; m < bench->machines; m++)
         ht_text_add(&text, "  %10s %d %-16s", "cells/s of", bench->machine[m].info.index, "by");
-    for (int i = 0; i < bench->count; i++) {
-        const struct row *row = &bench->row[i];
+    HT_EACH_AT(i, const struct row, row, bench->row, bench->count) {
         int before = 0;
         while (before < i && !(bench->row[before].done && of_one_problem(&bench->row[before], row)))
             before++;

@@ -12,8 +12,7 @@ static const char *parity_words(unsigned parity, char buffer[40]) {
 static void add_energy(const struct ht_equations *eq, struct ht_text *text) {
     if (!eq->measured) return;
     ht_text_add(text, "energy      1/2 integral of ");
-    for (int t = 0; t < eq->nenergy; t++) {
-        const struct ht_energy_term *term = &eq->energy[t];
+    HT_EACH_AT(t, const struct ht_energy_term, term, eq->energy, eq->nenergy) {
         int m = term->material;
         const char *name = m >= 0 ? eq->system->material[m].name : "";
         ht_text_add(text, term->gradient ? "%s|grad %s|^2" : "%s%s^2", t ? " + " : "",
@@ -35,8 +34,7 @@ static void add_stored(const struct ht_equations *eq, unsigned bits, struct ht_t
 
 static void add_medium(const struct ht_system *system, struct ht_facts *f) {
     ht_fact(f, HT_OPEN("parameters", '['));
-    for (int p = 0; p < system->nparameters; p++) {
-        const struct ht_parameter *row = &system->parameter[p];
+    HT_EACH_AT(p, const struct ht_parameter, row, system->parameter, system->nparameters) {
         char meaning[160] = "", entry[80]; /* "speed of sound, or bulk modulus" */
         for (int i = 0; ht_alternative(row->meanings, i, entry, sizeof entry); i++)
             ht_text_append(meaning, sizeof meaning, "%s%s", i ? ", or " : "", entry);
@@ -47,8 +45,7 @@ static void add_medium(const struct ht_system *system, struct ht_facts *f) {
                 HT_NUM("default", row->fallback), HT_CLOSE('}'));
     }
     ht_fact(f, HT_CLOSE(']'), HT_OPEN("materials", '['));
-    for (int m = 0; m < system->nmaterials; m++) {
-        const struct ht_material *row = &system->material[m];
+    HT_EACH_AT(m, const struct ht_material, row, system->material, system->nmaterials) {
         ht_say(f, "%-11s %-18s %s%s%s\n", m ? "" : "materials", row->name, row->meaning,
                row->positive ? ", positive" : "", row->varies ? ", may vary in space" : "");
         ht_fact(f, HT_OPEN(NULL, '{'), HT_TEXT("name", row->name), HT_TEXT("meaning", row->meaning),
@@ -60,8 +57,7 @@ static void add_medium(const struct ht_system *system, struct ht_facts *f) {
 static void add_fields(const struct ht_equations *eq, struct ht_facts *f) {
     char words[40];
     ht_fact(f, HT_OPEN("fields", '['));
-    for (int i = 0; i < eq->nfields; i++) {
-        const struct ht_field *field = &eq->field[i];
+    HT_EACH_AT(i, const struct ht_field, field, eq->field, eq->nfields) {
         int least = 1; /* dimensions, in which the field exists */
         for (; least < ht_system_largest(eq->system); least++) {
             const struct ht_equations in = ht_equations_make(eq->system, least);

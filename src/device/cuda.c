@@ -576,8 +576,7 @@ static HT_ERR describe(const struct ht_launch *launch, void *parameter[HT_MAX_AR
     const int64_t *groups = launch->groups;
     REQUIRE(kernel->nparameters < 0 || launch->nargs == kernel->nparameters, HT_ERR_INTERNAL,
             "%d kernel arguments, the kernel takes %d", launch->nargs, kernel->nparameters);
-    for (int i = 0; i < launch->nargs; i++) {
-        const struct ht_arg *arg = &launch->args[i];
+    HT_EACH_AT(i, const struct ht_arg, arg, launch->args, launch->nargs) {
         const size_t size = arg->size > 0 ? arg->size : sizeof(CUdeviceptr);
         REQUIRE(kernel->nparameters < 0 || size == kernel->size[i], HT_ERR_INTERNAL,
                 "kernel argument %d is refused: %d bytes, the kernel takes %d", i, (int)size,

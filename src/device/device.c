@@ -688,8 +688,7 @@ HT_ERR ht_sequence_end(struct ht_device *device, enum ht_err err, struct ht_sequ
 /* Now and then each launch with its own timing. */
 HT_ERR ht_sequence_run(struct ht_sequence *s, int64_t times) {
     if (times > 0 && s->until_sample <= 0) {
-        for (int i = 0; i < s->count; i++) {
-            struct recorded *of = &s->recorded[i];
+        HT_EACH_AT(i, struct recorded, of, s->recorded, s->count) {
             const struct ht_pending to = {.kernel = of->kernel, .sample = &of->seconds};
             TRY(launch_timed(s->device, &to, &s->launch[i], 1));
         }

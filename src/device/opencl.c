@@ -474,8 +474,7 @@ static HT_ERR enqueue(const struct ht_driver *device, const struct ht_launch *la
                       cl_event *done) {
     cl_kernel kernel = launch->kernel;
     if (launch->gemm != NULL) return ht_clblast_gemm(device->queue[HT_QUEUE_WORK], launch, done);
-    for (int i = 0; i < launch->nargs; i++) {
-        const struct ht_arg *arg = &launch->args[i];
+    HT_EACH_AT(i, const struct ht_arg, arg, launch->args, launch->nargs) {
         cl_mem buffer = arg->size == 0 ? (cl_mem)arg->value : NULL;
         cl_int code = arg->size == 0 ? clSetKernelArg(kernel, (cl_uint)i, sizeof buffer, &buffer)
                                      : clSetKernelArg(kernel, (cl_uint)i, arg->size, arg->value);

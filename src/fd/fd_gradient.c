@@ -415,7 +415,7 @@ HT_ERR ht_gradient_create(const struct ht_plan *plan, const struct ht_stepper *f
         g->cross = choice->image == HT_IMAGE_CROSS;
         g->ops = plan->problem.fd.pair == HT_PAIR_NONE ? &field_gradient : &ht_pair_gradient;
         g->forward = forward->self;
-        g->steps = plan->steps + ht_resampling_beyond(plan);
+        g->steps = ht_resampling_last(plan);
         err = make(g, choice);
     }
     err = ht_comm_agree(plan->grid.slab.comm, err);

@@ -230,8 +230,7 @@ static HT_ERR check_medium(const struct ht_plan *plan, int group, const struct h
     const int64_t block = 16, nodes = ht_grid_plane(s->grid, HT_PRIMARY);
     HT_ARRAY(double, value, (block * nodes));
     for (int64_t m = own.first; m < own.last; m += block)
-        for (int c = 0; c < pair.ncoefficients; c++) {
-            const struct ht_pair_coefficient *of = &pair.coefficient[c];
+        HT_EACH_AT(c, const struct ht_pair_coefficient, of, pair.coefficient, pair.ncoefficients) {
             const int64_t last = ht_least(m + block, own.last);
             const bool loss = losses >> c & 1u;
             if (of->material < 0 || (of->loss && !loss)) continue;

@@ -101,8 +101,7 @@ HT_ERR ht_fd_layers_create(struct ht_fd_stepper *s) {
             "most %lld are possible",
             s->engine.spec.dims > 2 ? "plane" : "row", (long long)apart, (long long)most);
     HT_ARRAY(double, profile, l->sides.profiles);
-    for (int i = 0; i < l->sides.count; i++) {
-        const struct ht_fd_side *side = &l->sides.side[i];
+    HT_EACH(const struct ht_fd_side, side, l->sides.side, l->sides.count) {
         HT_ARRAY(double, cell, numbers * side->cells);
         fd_layer_profile(&s->problem, side->axis, side->side, cell);
         for (int64_t n = 0; n < numbers * side->cells; n++)
@@ -145,8 +144,7 @@ void ht_fd_layers_archive(struct ht_fd_stepper *s, struct ht_archive *archive) {
         of.planes = axis == 2 ? cells : ht_grid_planes(grid, HT_PRIMARY);
         of.plane = axis == 2 ? ht_grid_plane(grid, HT_PRIMARY)
                              : cells * ht_grid_nodes(grid, HT_PRIMARY, 1 - axis);
-        for (int i = 0; i < l->sides.count; i++) {
-            const struct ht_fd_side *side = &l->sides.side[i];
+        HT_EACH(const struct ht_fd_side, side, l->sides.side, l->sides.count) {
             if (side->axis != axis || side->side != end) continue;
             of.base = first_number(s, side);
             of.first = axis == 2 ? 0 : s->own.first;

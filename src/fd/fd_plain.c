@@ -306,8 +306,7 @@ static void take_block(const struct ht_fd_shell_form *form, const double x[HT_FD
 static HT_ERR plain_take(HT_UNUSED struct ht_tool *tool, const struct ht_fd_shell_form *form,
                          struct ht_buffer *u, double level, struct ht_buffer *ring, int64_t slot) {
     const struct codes to = codes_of(form, ring, slot);
-    for (int b = 0; b < form->count; b++) {
-        const struct ht_fd_shell_box *of = &form->box[b];
+    HT_EACH(const struct ht_fd_shell_box, of, form->box, form->count) {
         for (int64_t n = 0; n < of->blocks * (of->box.end[2] - of->box.begin[2]); n++) {
             const int64_t m3 = of->box.begin[2] + n / of->blocks;
             double x[HT_FD_SHELL_BLOCK];
@@ -327,8 +326,7 @@ static HT_ERR plain_put(HT_UNUSED struct ht_tool *tool, HT_UNUSED enum ht_step_p
                         struct ht_buffer *old, struct ht_buffer *u, struct ht_buffer *d) {
     struct codes from[HT_FD_SHELL_RECORDS];
     for (int r = 0; r < sum->count; r++) from[r] = codes_of(form, ring, sum->record[r]);
-    for (int b = 0; b < form->count; b++) {
-        const struct ht_fd_shell_box *of = &form->box[b];
+    HT_EACH(const struct ht_fd_shell_box, of, form->box, form->count) {
         const int64_t begin = of->box.begin[2];
         for (int64_t m3 = ht_most(first, begin); m3 < ht_least(last, of->box.end[2]); m3++)
             for (int64_t i = 0; i < of->blocks * HT_FD_SHELL_BLOCK; i++) {
@@ -575,8 +573,7 @@ static void pair_rows(const struct ht_pair_task *t, const int64_t m[3], int64_t 
     const struct ht_pair_stepper *s = t->s;
     const struct ht_fd_engine *e = &s->fd.engine;
     double sum[HT_MAX_FIELDS] = {0};
-    for (int n = 0; n < s->pair.nterms; n++) {
-        const struct ht_pair_term *term = &s->pair.term[n];
+    HT_EACH(const struct ht_pair_term, term, s->pair.term, s->pair.nterms) {
         if (!(s->pair.group[t->group] >> term->row & 1u)) continue;
         sum[term->row] +=
             magnitude(e, t->scale[term->axis] * ht_pair_coefficient_at(s, term->coefficient, at)) *

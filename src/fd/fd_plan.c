@@ -303,8 +303,7 @@ enum ht_err ht_differences_shot_bytes(const struct ht_plan *plan, bool fp64,
     ht_fd_stepper_plan(problem, &engine, &s);
     const int64_t planes =
         pair ? ht_grid_planes(&plan->grid, HT_PRIMARY) : s.r.partition.window[HT_PRIMARY].count[2];
-    for (int i = 0; i < problem->shots->count; i++) {
-        const struct ht_shot *shot = &problem->shots->shot[i];
+    HT_EACH_AT(i, const struct ht_shot, shot, problem->shots->shot, problem->shots->count) {
         const int64_t drives = pair ? shot->drives : 1;
         const int64_t more = ht_shot_most_nodes(problem->shots, i, planes) * drives;
         struct ht_fd_incidence_most most = {drives, more, more, 0};

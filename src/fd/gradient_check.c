@@ -32,8 +32,8 @@ static struct ht_grid grid_of(const struct ht_plan *plan, int field) {
 }
 
 static HT_ERR check_receivers(const struct ht_plan *plan) {
-    for (int n = 0; n < plan->receivers->count; n++) {
-        const struct ht_receiver_group *group = &plan->receivers->group[n];
+    HT_EACH_AT(n, const struct ht_receiver_group, group, plan->receivers->group,
+               plan->receivers->count) {
         for (int64_t i = 0; i < group->count * group->readings; i++)
             for (int k = 0; k < plan->grid.dims; k++) {
                 const struct ht_reading *reading = &group->reading[i / group->count];

@@ -314,8 +314,8 @@ static void plan(const struct ht_problem *problem, const struct ht_fd_engine *en
     ht_problem_pair(problem, &s->pair);
     s->coupled = ht_pair_coupled(&s->pair);
     s->constant = ht_problem_constant(problem);
-    for (int c = 0; c < s->pair.ncoefficients; c++) {
-        const struct ht_pair_coefficient *of = &s->pair.coefficient[c];
+    HT_EACH_AT(c, const struct ht_pair_coefficient, of, s->pair.coefficient,
+               s->pair.ncoefficients) {
         s->on.number[c] = problem->medium_degree >= 0 ? problem->fd.number[c]
                           : of->material < 0          ? 1
                                                       : problem->uniform[of->material];

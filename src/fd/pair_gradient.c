@@ -51,8 +51,7 @@ HT_ERR ht_pair_strains_create(struct ht_gradient *g) {
     HT_ARRAY(double, ones, numbers);
     for (int64_t i = 0; i < numbers; i++) ones[i] = 1;
     TRY(ht_buffer_write_reals(s->one, e->spec.fp64, 0, numbers, ones));
-    for (int which = 0; which < 2; which++) {
-        struct ht_pair_stepper *raw = &s->raw[which];
+    HT_EACH_AT(which, struct ht_pair_stepper, raw, s->raw, 2) {
         *raw = *stepper_of(g, which);
         for (int c = 0; c < raw->pair.ncoefficients; c++) {
             const bool own = raw->pair.coefficient[c].row == raw->pair.coefficient[c].col;

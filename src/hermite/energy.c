@@ -376,8 +376,7 @@ static HT_ERR measure_grid(const struct ht_plan *plan, const struct ht_stepper *
     }
     TRY(ht_comm_sum(plan->grid.slab.comm, list->count, sum));
     TRY(ht_comm_max(plan->grid.slab.comm, 2 * list->count, most));
-    for (int i = 0; i < list->count; i++) {
-        const struct ht_quantity *what = &list->what[i];
+    HT_EACH_AT(i, const struct ht_quantity, what, list->what, list->count) {
         const double part = list->factor[i] * sum[i];
         if (isfinite(lowest[i]))
             return not_finite(plan, subgrid, what->field, (int64_t)-lowest[i], time);

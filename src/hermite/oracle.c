@@ -324,8 +324,7 @@ static HT_ERR oracle_measure(void *self, enum ht_subgrid subgrid, int count,
                              const struct ht_quantity *what, struct ht_measure *out) {
     struct oracle *o = self;
     int64_t nodes = ht_grid_total(o->problem.grid, subgrid);
-    for (int i = 0; i < count; i++) {
-        const struct ht_quantity *q = &what[i];
+    HT_EACH_AT(i, const struct ht_quantity, q, what, count) {
         const double *medium = NULL;
         if (o->medium[subgrid] != NULL && q->material >= 0)
             medium = o->medium[subgrid] + (int64_t)q->material * o->jets->count * nodes;

@@ -624,8 +624,7 @@ static HT_ERR measure(void *self, enum ht_subgrid subgrid, int count,
     struct ht_device_stepper *t = self;
     HT_ARRAY(struct ht_sum_item, items, count);
     HT_ARRAY(double, stored, (count * room));
-    for (int i = 0; i < count; i++) {
-        struct ht_sum_item *item = &items[i];
+    HT_EACH_AT(i, struct ht_sum_item, item, items, count) {
         item->x = t->u[subgrid][what[i].field];
         item->coef = t->storage[what[i].coef];
         if (what[i].weights != NULL) weigh_all(t, &what[i], stored + i * room, item);

@@ -29,11 +29,10 @@ HT_ERR ht_gradient_sums_create(const struct ht_grid *grid, const struct ht_equat
     out->pair = eq != NULL && ht_pair_make(eq, HT_PAIR_APART, &pair) == NULL;
     for (size_t s = 0; s < sizeof names / sizeof *names; s++)
         snprintf(out->name[s], sizeof *out->name, "%s", names[s]);
-    for (int c = 0; c < pair.nown + pair.ncouplings; c++) {
-        const struct ht_pair_coefficient *of = &pair.coefficient[c];
+    HT_EACH_AT(c, const struct ht_pair_coefficient, of, pair.coefficient,
+               pair.nown + pair.ncouplings)
         snprintf(out->name[HT_GRADIENT_COEFFICIENT + c], sizeof *out->name, "C_%s_%s",
                  eq->field[of->row].name, eq->field[of->col].name);
-    }
     snprintf(out->mark, sizeof out->mark, "%s", mark);
     const enum ht_err err = ht_comm_agree(grid->slab.comm, take(out, coefficients));
     if (err != HT_OK) ht_gradient_sums_destroy(out);
@@ -190,8 +189,7 @@ static HT_ERR lay_out(struct result *r, struct ht_h5 *file) {
     TRY(ht_h5_set_number(file, "cells", r->box.dims, cells));
     TRY(ht_planes_describe(r->params, &r->box, file));
     TRY(ht_h5_write(file, "misfit", 1, &r->sums->shots, r->sums->misfit, false));
-    for (int w = 0; w < g->count; w++) {
-        const struct ht_medium_wanted *of = &g->wanted[w];
+    HT_EACH_AT(w, const struct ht_medium_wanted, of, g->wanted, g->count) {
         const char *name = HT_KEY("%s/%s", r->image, of->name);
         if (of->samples > 1) TRY(write_lattice(file, r->params, of));
         TRY(write_samples(file, r->params, of, name, of->value));

@@ -140,8 +140,7 @@ static HT_ERR read_npy(const struct source *of, double *const *data) {
     int64_t at = 0;
     TRY(ht_params_blame(of->params, of->key, ht_npy_read(of->path, &array)));
     const bool each = of->weights && array.rank == 1 && extent[0] == receivers->traces;
-    for (int n = 0; n < receivers->count; n++) {
-        const struct ht_receiver_group *group = &receivers->group[n];
+    HT_EACH_AT(n, const struct ht_receiver_group, group, receivers->group, receivers->count) {
         const int64_t count = group->readings * group->count * samples;
         REFUSE((!each &&
                 (array.rank != 2 || extent[0] != receivers->traces || extent[1] != samples)) ||
@@ -257,8 +256,8 @@ static HT_ERR read_values(struct segy *s, double *const *data) {
     HT_ARRAY(int64_t, number, s->of->receivers->traces);
     TRY(blame(s, choose(s, number)));
     const int64_t *next = number;
-    for (int n = 0; n < s->of->receivers->count; n++) {
-        const struct ht_receiver_group *group = &s->of->receivers->group[n];
+    HT_EACH_AT(n, const struct ht_receiver_group, group, s->of->receivers->group,
+               s->of->receivers->count) {
         for (int64_t t = 0; t < group->readings * group->count; t++) {
             TRY(blame(s, ht_segy_trace(&s->file, *next++, true)));
             TRY(check_header(s, group, t % group->count));
@@ -304,8 +303,8 @@ HT_ERR ht_segy_places(const struct ht_params *params, const char *path, ht_file_
 
 static HT_ERR check_values(const struct source *of, double *const *data) {
     bool any = false;
-    for (int n = 0; n < of->receivers->count; n++) {
-        const struct ht_receiver_group *group = &of->receivers->group[n];
+    HT_EACH_AT(n, const struct ht_receiver_group, group, of->receivers->group,
+               of->receivers->count) {
         for (int64_t i = 0; i < group->readings * group->count * group->samples; i++) {
             const int64_t trace = i / group->samples;
             const bool finite = isfinite(data[n][i]);

@@ -155,8 +155,7 @@ static HT_ERR lay_out(struct ht_traces *t) {
     TRY(ht_h5_set_text(t->file, "ended", "killed"));
     TRY(ht_h5_set_number(t->file, "end_time", 1, &none));
     TRY(ht_units_write(t->output->params, t->file));
-    for (int n = 0; n < t->receivers->count; n++) {
-        const struct ht_receiver_group *group = &t->receivers->group[n];
+    HT_EACH_AT(n, const struct ht_receiver_group, group, t->receivers->group, t->receivers->count) {
         const int64_t extent[2] = {group->count, t->room[n]};
         TRY(ht_positions_write(t->file, SET(group, "position"), t->plan->grid.dims, group->count,
                                group->x));

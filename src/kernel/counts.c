@@ -6,8 +6,7 @@
 
 static void number_groups(const struct ht_spec *spec, struct ht_sizes *z) {
     const struct ht_equations *eq = spec->eq;
-    for (int t = 0; t < eq->nterms; t++) {
-        const struct ht_term *term = &eq->term[t];
+    HT_EACH_AT(t, const struct ht_term, term, eq->term, eq->nterms) {
         /* In layers of a uniform medium only profiles are multiplied in the kernel. */
         const bool profile = ht_material_layer(eq, term->material) >= 0;
         const int material = spec->medium_degree < 0 && eq->nprofiles > 0 ? -1 : term->material;

@@ -691,8 +691,7 @@ static void layer_zones(const struct ht_fd_box *box, const struct ht_fd_sides *s
     for (int k = 0; k < 3; k++) {
         const int64_t begin = box->begin[k], end = box->end[k];
         int64_t low = begin, high = end;
-        for (int i = 0; i < sides->count; i++) {
-            const struct ht_fd_side *side = &sides->side[i];
+        HT_EACH(const struct ht_fd_side, side, sides->side, sides->count) {
             const int64_t reach = side->cells + sides->beyond;
             if (side->axis != k) continue;
             if (side->side == 0)

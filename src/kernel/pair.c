@@ -30,16 +30,14 @@ static struct pass pass_of(const struct ht_pair *pair, int group) {
     struct pass p = {.targets = pair->group[group]};
     const unsigned coupled = ht_pair_coupled(pair) & p.targets;
     for (int f = 0; f < HT_MAX_FIELDS; f++) p.number[f] = coupled >> f & 1u ? p.coupled++ : -1;
-    for (int t = 0; t < pair->nterms; t++) {
-        const struct ht_pair_term *term = &pair->term[t];
+    HT_EACH_AT(t, const struct ht_pair_term, term, pair->term, pair->nterms) {
         if (!(p.targets >> term->row & 1u)) continue;
         p.term[p.nterms] = t;
         p.difference[p.nterms++] = find_difference(pair, term, t, &p);
         p.sources |= 1u << term->col;
         if (term->coefficient >= 0) p.coefficients |= 1u << term->coefficient;
     }
-    for (int l = 0; l < pair->nlosses; l++) {
-        const struct ht_pair_loss *loss = &pair->loss[l];
+    HT_EACH_AT(l, const struct ht_pair_loss, loss, pair->loss, pair->nlosses) {
         const int of[] = {loss->strength, loss->bulk, loss->frequency, loss->rate};
         if (!(p.targets >> loss->row & 1u)) continue;
         p.losses |= 1u << l;

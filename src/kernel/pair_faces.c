@@ -65,8 +65,7 @@ static void add_kept(const struct ht_pair_spec *spec, struct meeting *m, struct 
     unsigned rows = 0, pressed = 0, pressing = 0; /* rows, losses */
     for (int i = 0; i < m->rows; i++) rows |= 1u << m->row[i];
     ht_text_add(out, "\n#define HT_PAIR_KEPT(X)");
-    for (int l = 0; l < pair->nlosses; l++) {
-        const struct ht_pair_loss *loss = &pair->loss[l];
+    HT_EACH_AT(l, const struct ht_pair_loss, loss, pair->loss, pair->nlosses) {
         const bool divides = loss->frequency >= 0;
         if (!(rows >> loss->row & 1u) || loss->position < 0) continue;
         pressed |= (unsigned)(loss->bulk >= 0) << loss->row;
@@ -86,8 +85,7 @@ static void add_kept(const struct ht_pair_spec *spec, struct meeting *m, struct 
         ht_text_add(out, ")");
     }
     ht_text_add(out, "\n#define HT_PAIR_KEPT_BLOCK(X)");
-    for (int c = 0; c < pair->nown; c++) {
-        const struct ht_pair_coefficient *of = &pair->coefficient[c];
+    HT_EACH_AT(c, const struct ht_pair_coefficient, of, pair->coefficient, pair->nown) {
         if (!(pressed >> of->row & pressed >> of->col & 1u)) continue;
         ht_text_add(out, " X(%d, %d", number_of(m, of->row), number_of(m, of->col));
         add_value(spec, ", ", c, m, out);

@@ -13,8 +13,7 @@ static void add_fields(const char *name, int count, const int *field, struct ht_
 /* Terms with profiles, or all others. */
 static void add_terms(const struct ht_spec *spec, const struct ht_sizes *z, bool profiles,
                       struct ht_text *out) {
-    for (int t = 0; t < spec->eq->nterms; t++) {
-        const struct ht_term *term = &spec->eq->term[t];
+    HT_EACH_AT(t, const struct ht_term, term, spec->eq->term, spec->eq->nterms) {
         const int axis = ht_material_layer(spec->eq, term->material);
         if ((axis >= 0) != profiles) continue;
         ht_text_add(out, " X(%d, %d, %d, %d, %d, %d, %d)", t, term->row, term->col,

@@ -442,8 +442,7 @@ static HT_ERR emit_plane(const struct work *work, int64_t m) {
     double *gradient[HT_FIT_CHANNELS];
     job->at3 = m;
     for (int k = 0; k < 3; k++) job->fitted[k] = true;
-    for (int c = 0; c < job->nchannels; c++) {
-        const struct pass *high = &work->high[c];
+    HT_EACH_AT(c, const struct pass, high, work->high, job->nchannels) {
         TRY(pass_do(work, high, CUT, m));
         done[c] = (struct ht_fit_done){.row = work->plane[1].in.size,
                                        .value = value_of(&high->out, m),
@@ -532,8 +531,7 @@ static HT_ERR make_high(struct work *work, int64_t size) {
         held = ht_most(held, end - from);
     }
     pieces_of(work, 2, job->first[2] - 1, &work->loaded, &end);
-    for (int c = 0; c < job->nchannels; c++) {
-        struct pass *high = &work->high[c];
+    HT_EACH_AT(c, struct pass, high, work->high, job->nchannels) {
         const int q = job->channel[c].quantity;
         work->done[c] = work->loaded;
         set_channel(work, c, 2, high);

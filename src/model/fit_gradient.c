@@ -169,8 +169,7 @@ static HT_ERR make_data(struct ht_medium_gradient *g) {
         data->wanted[used++] = data->sum[q];
     }
     for (; used < g->count; used++) TRY(HT_TAKE(&data->pool, data->wanted[used], data->size));
-    for (int w = 0; w < g->count; w++) {
-        struct ht_medium_wanted *wanted = &g->wanted[w];
+    HT_EACH_AT(w, struct ht_medium_wanted, wanted, g->wanted, g->count) {
         wanted->value = data->wanted[w];
         if (wanted->samples != data->size)
             TRY(HT_TAKE(&data->pool, wanted->value, wanted->samples));
@@ -181,8 +180,7 @@ static HT_ERR make_data(struct ht_medium_gradient *g) {
             find_held(data, k, half, data->held[k] + half * data->shape[k]);
     }
     /* A number is held where any part of the medium that has it is. */
-    for (int w = 0; w < g->count; w++) {
-        struct ht_medium_wanted *wanted = &g->wanted[w];
+    HT_EACH_AT(w, struct ht_medium_wanted, wanted, g->wanted, g->count) {
         for (int64_t at = 0; at < data->size; at++) wanted->held += is_held(data, w, at);
         wanted->held = ht_least(wanted->held, wanted->samples);
         REFUSE(wanted->held == wanted->samples, data->medium->source->params, wanted->key,
@@ -226,11 +224,9 @@ static HT_ERR chain_samples(void *context, int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end; at++) {
         double by[HT_MAX_SCALARS] = {0}, material[HT_MAX_MATERIALS], by_material[HT_MAX_MATERIALS];
         for (int q = 0; q < HT_MAX_SCALARS; q++) by[q] = data->sum[q] ? data->sum[q][at] : 0;
-        for (int p = 0; p < medium->eq->system->nparameters; p++) {
-            const struct ht_medium_row *row = &source->row[p];
+        HT_EACH_AT(p, const struct ht_medium_row, row, source->row, medium->eq->system->nparameters)
             chain->value[p][0] =
                 row->samples ? row->samples->value[at] : row->number[row->count > 1 ? at : 0];
-        }
         find_materials(chain, 0, 0);
         for (int m = 0; m < medium->eq->nmaterials; m++) material[m] = chain->material[m][0];
         medium->eq->system->average.scalars_back(material, by, by_material);
@@ -471,8 +467,7 @@ HT_ERR ht_medium_gradient_find(struct ht_medium_gradient *g, ht_medium_gradient_
         TRY(turn_parity(&pull, &turn));
     }
     TRY(HT_BY_FIRST(comm, chain_all(g)));
-    for (int w = 0; w < g->count; w++) {
-        struct ht_medium_wanted *wanted = &g->wanted[w];
+    HT_EACH_AT(w, struct ht_medium_wanted, wanted, g->wanted, g->count) {
         reduce(data, wanted, data->wanted[w], wanted->value);
         for (int64_t i = 0; i < wanted->samples && data->mask; i++)
             wanted->value[i] *= data->mask->value[i];

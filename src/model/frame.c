@@ -242,8 +242,8 @@ static unsigned find_uses(const struct ht_frame *frame, const struct ht_frame_me
     const bool known = means->n[0] + means->n[1] + means->n[2] > 0;
     unsigned uses = 0;
     *turns = false;
-    for (int c = 0; c < frame->coefficients; c++) {
-        const struct ht_pair_coefficient *of = &frame->pair.coefficient[c];
+    HT_EACH_AT(c, const struct ht_pair_coefficient, of, frame->pair.coefficient,
+               frame->coefficients) {
         const unsigned those = frame->fit.average->uses[frame->field[of->row]];
         if (!means->wanted[c] || (of->loss && of->own < 0)) continue;
         const unsigned used = known && frame->fit.average->vanishing == 0
@@ -364,8 +364,8 @@ static HT_ERR emit_point(const struct fill *fill, const struct ht_fit_done *done
     const struct ht_average *rule = frame->fit.average;
     struct ht_frame_point point;
     ht_frame_at(frame, &fill->means, done, i, &point);
-    for (int c = 0; c < frame->coefficients; c++) {
-        const struct ht_pair_coefficient *of = &frame->pair.coefficient[c];
+    HT_EACH_AT(c, const struct ht_pair_coefficient, of, frame->pair.coefficient,
+               frame->coefficients) {
         if (fill->out[c] == NULL) continue;
         const double own =
             of->loss && of->own < 0

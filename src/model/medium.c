@@ -7,8 +7,7 @@
 
 /* "c|K, rho"; vectors: by their own names. */
 static HT_ERR list_names(const struct ht_system *system, bool vectors, struct ht_text *out) {
-    for (int p = 0; p < system->nparameters; p++) {
-        const struct ht_parameter *row = &system->parameter[p];
+    HT_EACH_AT(p, const struct ht_parameter, row, system->parameter, system->nparameters) {
         if (vectors && row->vector && row->axis > 0) continue;
         ht_text_add(out, "%s%s", p ? ", " : "", vectors && row->vector ? row->vector : row->names);
     }
@@ -370,8 +369,7 @@ static void look_at_rows(struct ht_medium *medium) {
     struct ht_medium_source *source = medium->source;
     const struct ht_system *system = medium->eq->system;
     unsigned varying = 0;
-    for (int p = 0; p < system->nparameters; p++) {
-        const struct ht_medium_row *row = &source->row[p];
+    HT_EACH_AT(p, const struct ht_medium_row, row, source->row, system->nparameters) {
         if (row->expr && !ht_expr_smooth(row->expr)) source->kinks = true;
         if ((row->samples && medium->degree == 0) || layers_differ(row)) medium->rough = true;
         if (row->depends[0] || row->depends[1] || row->depends[2]) varying |= 1u << p;
@@ -392,8 +390,7 @@ static HT_ERR read_source(const struct ht_params *params, const struct ht_equati
     struct ht_medium_source *source = medium->source;
     source->params = params;
     TRY(read_type(medium));
-    for (int p = 0; p < system->nparameters; p++) {
-        const struct ht_parameter *of = &system->parameter[p];
+    HT_EACH_AT(p, const struct ht_parameter, of, system->parameter, system->nparameters) {
         TRY(row_read(medium, p));
         if (of->zero && !of->loss && row_vanishes(&source->row[p], false)) medium->vanishes = true;
     }
@@ -402,8 +399,7 @@ static HT_ERR read_source(const struct ht_params *params, const struct ht_equati
            "no parameter of the medium names a file");
     /* Parameters that are not 0 everywhere, as far as that is known without the nodes. */
     for (int l = 0; l < system->nlosses; l++)
-        for (int p = 0; p < system->nparameters; p++) {
-            const struct ht_medium_row *row = &source->row[p];
+        HT_EACH_AT(p, const struct ht_medium_row, row, source->row, system->nparameters) {
             if (!(system->loss[l].parameters >> p & 1u)) continue;
             if (row->samples == NULL && row_vanishes(row, true)) continue;
             medium->losses |= 1u << l;

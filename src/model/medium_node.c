@@ -115,8 +115,7 @@ static const char *beyond_single(const struct ht_medium *medium, const double x[
 HT_ERR ht_medium_check(const struct ht_medium *medium, const double *material, const double x[3]) {
     const struct ht_system *system = medium->eq->system;
     const char *key = medium->source->row[0].key;
-    for (int m = 0; m < medium->eq->nmaterials; m++) {
-        const struct ht_material *of = &system->material[m];
+    HT_EACH_AT(m, const struct ht_material, of, system->material, medium->eq->nmaterials) {
         TRY(check(medium, key, of->name, material[m], of->positive, of->zero, x));
         const double size = fabs(material[m]);
         REFUSE(size != 0 && ((!of->zero && size < FLT_MIN) || size > FLT_MAX) &&
@@ -426,8 +425,7 @@ static HT_ERR parameter_jets(const struct ht_medium *medium, const struct ht_med
     const double *h = medium->grid->h;
     double at[3];
     const unsigned beyond = ht_grid_clamp(medium->grid, x, at);
-    for (int p = 0; p < medium->eq->system->nparameters; p++) {
-        const struct ht_medium_row *row = &source->row[p];
+    HT_EACH_AT(p, const struct ht_medium_row, row, source->row, medium->eq->system->nparameters) {
         double *out = work->value[p];
         if (row->samples) {
             ht_samples_jet(row->samples, source->jets, at, h, out);

@@ -218,9 +218,7 @@ HT_ERR ht_receivers_create(const struct ht_params *params, const struct ht_recei
 HT_ERR ht_receivers_room(struct ht_pool *pool, const struct ht_receivers *receivers,
                          double ***out) {
     TRY(HT_TAKE(pool, *out, receivers->count));
-    for (int n = 0; n < receivers->count; n++) {
-        const struct ht_receiver_group *group = &receivers->group[n];
+    HT_EACH_AT(n, const struct ht_receiver_group, group, receivers->group, receivers->count)
         TRY(HT_TAKE(pool, (*out)[n], group->readings * group->count * group->samples));
-    }
     return HT_OK;
 }

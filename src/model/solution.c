@@ -352,8 +352,7 @@ static HT_ERR fill_product(struct range *range) {
     struct table table[3];
     struct rows rows = {.table = table, .out = range->out};
     int64_t count = 1;
-    for (int j = 0; j < 3; j++) {
-        struct table *to = &table[j];
+    HT_EACH_AT(j, struct table, to, table, 3) {
         to->coefs = j < solution->eq->dims ? solution->grid->order + 1 : 1;
         to->nodes =
             j == 2 ? range->last - range->first : ht_grid_nodes(solution->grid, range->subgrid, j);

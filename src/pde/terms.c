@@ -119,8 +119,7 @@ static void find_matrix(const struct ht_equations *eq, unsigned simple, matrix C
     *wrong = -1;
     for (int i = 0; i < HT_MAX_FIELDS * HT_MAX_FIELDS; i++)
         C[i / HT_MAX_FIELDS][i % HT_MAX_FIELDS] = NONE;
-    for (int i = 0; i < eq->nterms; i++) {
-        const struct ht_term *t = &eq->term[i];
+    HT_EACH_AT(i, const struct ht_term, t, eq->term, eq->nterms) {
         double coef = t->coef;
         const int q =
             simple >> t->row & 1u ? t->row : ht_equations_partner(eq, t->col, t->axis, &coef);
@@ -132,8 +131,7 @@ static void find_matrix(const struct ht_equations *eq, unsigned simple, matrix C
         C[t->row][q] = t->material;
     }
     /* each derivative of a field q is in all rows that C joins with it */
-    for (int i = 0; i < eq->nterms; i++) {
-        const struct ht_term *t = &eq->term[i];
+    HT_EACH_AT(i, const struct ht_term, t, eq->term, eq->nterms) {
         int rows = 0, found = 0;
         if (!(simple >> t->row & 1u)) continue;
         for (int r = 0; r < eq->nfields; r++) rows += !(simple >> r & 1u) && C[r][t->col] != NONE;
@@ -444,8 +442,7 @@ static HT_ERR check_entries(const struct ht_system *s) {
             HT_ERR_INTERNAL, "system %s: more entries than there is room for, or none", s->name);
     REQUIRE(ht_system_largest(s) <= HT_MAX_DIMS, HT_ERR_INTERNAL, "system %s: no %d dimensions",
             s->name, s->max_dims);
-    for (int i = 0; i < s->nterms; i++) {
-        const struct ht_term *t = &s->term[i];
+    HT_EACH_AT(i, const struct ht_term, t, s->term, s->nterms) {
         REQUIRE(t->row >= 0 && t->row < s->nfields && t->col >= 0 && t->col < s->nfields &&
                     t->axis >= 0 && t->axis < ht_system_largest(s) && t->derivative >= 0 &&
                     t->derivative <= 2 && t->coef != 0 && t->material >= -1 &&

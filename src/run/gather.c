@@ -191,8 +191,7 @@ static HT_ERR make(struct ht_gather *r, const struct ht_plan *plan, int64_t peri
     r->room = (r->keeps + period) * r->step; /* with those since the last look */
     TRY(HT_TAKE(&r->pool, r->value, r->room));
     TRY(HT_TAKE(&r->pool, r->block, r->receivers->count));
-    for (int n = 0; n < r->receivers->count; n++) {
-        const struct ht_receiver_group *group = &r->receivers->group[n];
+    HT_EACH_AT(n, const struct ht_receiver_group, group, r->receivers->group, r->receivers->count) {
         struct block *b = &r->block[n];
         *b = (struct block){.group = group,
                             .number = n,
@@ -242,8 +241,7 @@ HT_ERR ht_gather_archive(struct ht_gather *r, int64_t steps, const char *from,
     REQUIRE(values <= r->room, HT_ERR_IO, "%s holds %lld steps of traces: it is of another run",
             from, (long long)r->count);
     ht_archive_numbers(archive, "receivers/values", values, r->value, false);
-    for (int n = 0; n < r->receivers->count; n++) {
-        struct block *b = &r->block[n];
+    HT_EACH_AT(n, struct block, b, r->block, r->receivers->count) {
         ht_archive_integer(archive, HT_KEY("receivers/%d/first", n), &b->first);
         ht_archive_integer(archive, HT_KEY("receivers/%d/count", n), &b->count);
         ht_archive_integer(archive, HT_KEY("receivers/%d/summed", n), &b->summed);

@@ -15,10 +15,6 @@ struct transpose {
     double *row, *later; /* [receiver]: of a sample, of all samples after a time */
 };
 
-int64_t ht_gather_last(const struct ht_plan *plan) {
-    return plan->steps + ht_resampling_beyond(plan);
-}
-
 static void find_row(struct transpose *t, int64_t sample) {
     for (int64_t i = 0; i < t->group->count; i++)
         t->row[i] = t->factor[i] * t->data[i * t->group->samples + sample];
@@ -99,7 +95,7 @@ static HT_ERR add_all(struct transpose *t, double *const *data) {
 }
 
 HT_ERR ht_gather_transpose(const struct ht_plan *plan, double *const *data, double *out) {
-    struct transpose t = {.plan = plan, .last = ht_gather_last(plan), .out = out};
+    struct transpose t = {.plan = plan, .last = ht_resampling_last(plan), .out = out};
     t.resampler.of = ht_resampling_of(plan);
     t.width = plan->receivers->traces;
     HT_ARRAY(double, room, 3 * t.width);

@@ -202,8 +202,7 @@ static HT_ERR find_places(struct ht_inverse *inverse, double *const *r) {
     const struct ht_receivers *receivers = plan->receivers;
     double sum, x[3];
     memset(inverse->at_places, 0, (size_t)inverse->sums.places * sizeof *inverse->at_places);
-    for (int n = 0; n < receivers->count; n++) {
-        const struct ht_receiver_group *group = &receivers->group[n];
+    HT_EACH_AT(n, const struct ht_receiver_group, group, receivers->group, receivers->count) {
         for (int64_t t = 0; t < group->count * group->readings; t++) {
             if (!group->reading[t / group->count].integral) continue;
             sum = 0;
@@ -224,7 +223,7 @@ static HT_ERR find_places(struct ht_inverse *inverse, double *const *r) {
 HT_ERR ht_inverse_backward(struct ht_inverse *inverse, double *const *r) {
     const struct ht_plan *plan = inverse->survey->sim->plan;
     struct ht_comm *comm = inverse->survey->sim->comm;
-    const int64_t values = (ht_gather_last(plan) + 1) * plan->receivers->traces;
+    const int64_t values = (ht_resampling_last(plan) + 1) * plan->receivers->traces;
     const double began = ht_clock();
     HT_ARRAY(double, amplitude, values);
     inverse->survey->sim->run.stepper.follow = NULL;

@@ -86,9 +86,8 @@ static HT_ERR receivers_look(void *context, const struct ht_view *view) {
     struct ht_comm *comm = run->plan->grid.slab.comm;
     int64_t reached = run->steps;
     if (r->receivers == NULL) return HT_OK;
-    const int64_t end =
-        reached +
-        (view->last && !run->interrupted && !run->refused ? ht_resampling_beyond(run->plan) : 0);
+    const bool whole = view->last && !run->interrupted && !run->refused;
+    const int64_t end = whole ? ht_resampling_last(run->plan) : reached;
     TRY(collect(r, comm, reached, view->last && reached == end));
     while (reached < end) {
         const int64_t steps = ht_least(ht_sampler_period(r->sampler), end - reached);

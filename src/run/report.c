@@ -404,8 +404,7 @@ static void add_accuracy(const struct ht_plan *plan, struct ht_facts *f) {
 static void add_forms(const struct ht_duhamel *d, struct ht_facts *f) {
     const int most = 8;
     double error = 0, radius = 0, travel = 0;
-    for (int i = 0; i < d->shots->count; i++) {
-        const struct ht_source_form *form = &d->form[i];
+    HT_EACH_AT(i, const struct ht_source_form, form, d->form, d->shots->count) {
         error = fmax(error, form->error);
         radius = fmax(radius, form->radius);
         travel = fmax(travel, form->travel);

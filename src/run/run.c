@@ -130,8 +130,7 @@ static void save_all(struct loop *l, enum ht_err failure) {
     l->run->refused = failure == HT_ERR_NOT_FINITE;
     l->held = 0;
     if (ht_text_copy(ht_err_message(), &message) != HT_OK) return;
-    for (int i = 0; i < l->count; i++) {
-        const struct ht_observer *o = &l->observer[i];
+    HT_EACH_AT(i, const struct ht_observer, o, l->observer, l->count) {
         enum ht_err err = HT_OK;
         if (l->run->refused && o->keeps) err = look(l, i);
         if (!l->run->refused && o->save != NULL) err = o->save(o->context, l->run);

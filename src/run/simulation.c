@@ -373,7 +373,7 @@ static HT_ERR check_lists(const struct ht_simulation *sim, int64_t bytes, int64_
 static HT_ERR check_history(const struct ht_simulation *sim) {
     const struct ht_plan *plan = sim->plan;
     if (plan->receivers == NULL || !ht_resampling_of(plan).whole) return HT_OK;
-    const double steps = (double)(plan->steps + ht_resampling_beyond(plan));
+    const double steps = (double)(ht_resampling_last(plan));
     const double traces = (double)plan->receivers->traces;
     return check_host(sim, "receivers", 8 * steps * traces,
                       HT_KEY("%.0f traces of %.0f steps ", traces, steps),

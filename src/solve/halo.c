@@ -57,8 +57,7 @@ void ht_links_destroy(struct ht_link link[2]) {
     const double patience = 5;
     double end = ht_clock() + patience;
     struct ht_message *notice[2][2] = {{NULL, NULL}, {NULL, NULL}};
-    for (int side = 0; side < 2; side++) {
-        struct ht_link *l = &link[side];
+    HT_EACH_AT(side, struct ht_link, l, link, 2) {
         for (int slot = 0; slot < HT_SLOTS; slot++)
             if (l->here[slot] == NULL) ht_buffer_destroy(l->there[slot]);
         if (l->transport == transports[PEER] && notify_closed(l, notice[side]) != HT_OK) end = 0;
@@ -90,8 +89,7 @@ static bool is_wanted(const char *wish, int transport) {
 
 /* Names of the buffers that the neighbour may copy into. Where that fails messages are staged. */
 static void offer_names(const struct ht_link link[2], struct offer *own) {
-    for (int side = 0; side < 2; side++) {
-        const struct ht_link *l = &link[side];
+    HT_EACH_AT(side, const struct ht_link, l, link, 2) {
         own->named[side] = l->neighbour >= 0 && ht_comm_same_machine(l->comm, l->neighbour) &&
                            ht_device_info(l->device)->no_peer == NULL;
         for (int slot = 0; slot < HT_SLOTS && own->named[side]; slot++)
@@ -100,8 +98,7 @@ static void offer_names(const struct ht_link link[2], struct offer *own) {
 }
 
 static void open_peers(struct ht_link link[2], const struct offer *all, struct offer *own) {
-    for (int side = 0; side < 2; side++) {
-        struct ht_link *l = &link[side];
+    HT_EACH_AT(side, struct ht_link, l, link, 2) {
         own->opened[side] = own->named[side] && all[l->neighbour].named[1 - side];
         for (int slot = 0; slot < HT_SLOTS && own->opened[side]; slot++)
             own->opened[side] = ht_peer_open(l->device, all[l->neighbour].name[1 - side][slot],
@@ -130,8 +127,7 @@ static HT_ERR agree_on_transports(struct ht_link link[2], const char *wish) {
     TRY(ht_comm_gather(comm, &own, sizeof own, all));
     open_peers(link, all, &own);
     TRY(ht_comm_gather(comm, &own, sizeof own, all));
-    for (int side = 0; side < 2; side++) {
-        struct ht_link *l = &link[side];
+    HT_EACH_AT(side, struct ht_link, l, link, 2) {
         if (l->neighbour < 0) continue;
         /* The neighbour computes the same result. */
         const bool peer = own.opened[side] && all[l->neighbour].opened[1 - side];
@@ -379,8 +375,7 @@ HT_ERR ht_links_create(struct ht_comm *comm, struct ht_device *device, const cha
 
 HT_ERR ht_halo_send(struct ht_halo *h, const struct ht_planes *planes) {
     h->planes = *planes;
-    for (int side = 0; side < 2; side++) {
-        struct ht_link *link = &h->link[side];
+    HT_EACH_AT(side, struct ht_link, link, h->link, 2) {
         TRY(link_expect(link, message_bytes(h, planes, side, true),
                         message_bytes(h, planes, side, false)));
         if (link->announced) continue;
@@ -403,8 +398,7 @@ HT_ERR ht_halo_finish(struct ht_halo *h) {
 void ht_halo_plan(const struct ht_problem *problem, const struct ht_passes *passes,
                   struct ht_halo *h) {
     h->comm = problem->grid->slab.comm;
-    for (int side = 0; side < 2; side++) {
-        struct ht_link *link = &h->link[side];
+    HT_EACH_AT(side, struct ht_link, link, h->link, 2) {
         link->neighbour = ht_grid_neighbour(problem->grid, side);
         for (int i = 0; i < passes->count; i++) {
             const struct ht_planes planes = ht_exchange_planes(passes, ht_halo_depth(problem), i);

@@ -140,8 +140,7 @@ HT_ERR ht_misfit_add(enum ht_misfit_type type, const struct ht_misfit_of *of, do
 HT_ERR ht_misfit_groups(enum ht_misfit_type type, const struct ht_receivers *receivers,
                         double *const *p, double *const *d, double *const *weight, double *const *r,
                         struct ht_misfit *sum) {
-    for (int n = 0; n < receivers->count; n++) {
-        const struct ht_receiver_group *group = &receivers->group[n];
+    HT_EACH_AT(n, const struct ht_receiver_group, group, receivers->group, receivers->count) {
         const struct ht_misfit_of of = {.traces = group->count * group->readings,
                                         .samples = group->samples,
                                         .every = group->every > 0 ? group->every : receivers->dt,

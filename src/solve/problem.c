@@ -95,8 +95,7 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem, const struct ht
     if (problem->eq->nmemory > 0) spec.noise = 0; /* of layers none is known */
     spec.sorted = tuning->sorted || (tuning->variant != NULL && tuning->variant->sorted);
     if (spec.sorted) spec.block = spec.fp64 ? 2 : 4;
-    for (int t = 0; t < problem->eq->nterms; t++) {
-        const struct ht_term *term = &problem->eq->term[t];
+    HT_EACH_AT(t, const struct ht_term, term, problem->eq->term, problem->eq->nterms) {
         spec.scale[t] = problem->dt / 2 * term->coef;
         for (int n = 0; n < term->derivative; n++) spec.scale[t] /= problem->grid->h[term->axis];
         if (problem->medium_degree < 0 && term->material >= 0 &&

@@ -319,17 +319,17 @@ struct ht_resampling ht_resampling_of(const struct ht_plan *plan) {
     return out;
 }
 
-int64_t ht_resampling_beyond(const struct ht_plan *plan) {
+int64_t ht_resampling_last(const struct ht_plan *plan) {
     const struct ht_resampling of = ht_resampling_of(plan);
-    if (of.sinc) return ht_divide_up(SINC - 1, of.per_step);
     const bool early = plan->problem.early != 0;
-    if (of.whole) return ht_fd_steps_beside((double)plan->steps) + early;
-    return early ? HT_RECEIVERS_STENCIL / 2 : 0;
+    if (of.sinc) return plan->steps + ht_divide_up(SINC - 1, of.per_step);
+    if (of.whole) return plan->steps + ht_fd_steps_beside((double)plan->steps) + early;
+    return plan->steps + (early ? HT_RECEIVERS_STENCIL / 2 : 0);
 }
 
 int64_t ht_resampling_keeps(const struct ht_plan *plan) {
     const struct ht_resampling of = ht_resampling_of(plan);
-    if (of.whole) return plan->steps + ht_resampling_beyond(plan) + 1;
+    if (of.whole) return ht_resampling_last(plan) + 1;
     return ht_divide_up(of.levels, of.per_step);
 }
 

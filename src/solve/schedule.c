@@ -292,11 +292,9 @@ void ht_schedule_add_text(const struct ht_schedule *schedule, struct ht_text *ou
     static const char *const names[] = {HT_EACH_TASK_KIND(HT_TASK_WORD)};
     static const char *const parts[] = {
         [HT_PART_INTERIOR] = " interior", [HT_PART_BOUNDARY] = " boundary"};
-    for (int i = 0; i < schedule->count; i++) {
-        const struct ht_task *task = &schedule->task[i];
+    HT_EACH_AT(i, const struct ht_task, task, schedule->task, schedule->count)
         ht_text_add(out, "%s%s%s", i > 0 ? ", " : "", names[task->kind],
                     task->kind == HT_TASK_STEP ? parts[task->part] : "");
-    }
 }
 
 void ht_schedule_count(const struct ht_schedule *schedule, int64_t times,

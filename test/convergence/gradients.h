@@ -50,7 +50,7 @@ static inline void take(struct shot *s, const struct ht_gradient_choice *choice,
     int64_t some;
     fd_open(&s->run, "initial.type=zero %s %s", options, engine);
     const struct ht_plan *plan = s->run.sim->plan;
-    s->steps = plan->steps + ht_resampling_beyond(plan);
+    s->steps = ht_resampling_last(plan);
     s->traces = plan->receivers->traces;
     const int64_t values = (s->steps + 1) * s->traces;
     s->r = room(values);

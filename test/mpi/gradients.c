@@ -56,7 +56,7 @@ static void take(struct shot *s, const struct ht_params *params, struct ht_comm 
     must(ht_simulation_start(s->sim));
     const struct ht_plan *plan = s->sim->plan;
     const struct ht_stepper *stepper = &s->sim->run.stepper;
-    const int64_t last = plan->steps + ht_resampling_beyond(plan);
+    const int64_t last = ht_resampling_last(plan);
     const int64_t values = (last + 1) * plan->receivers->traces;
     HT_FREED double *r = NULL;
     must(HT_ALLOC(r, values));
@@ -87,7 +87,7 @@ static double differences(const struct shot *together, const struct shot *alone,
     const struct ht_plan *plan = together->sim->plan;
     const struct ht_range own = ht_grid_own(&plan->grid, HT_PRIMARY);
     const int64_t nodes = (own.last - own.first) * ht_grid_plane(&plan->grid, HT_PRIMARY);
-    const int64_t amplitudes = (plan->steps + ht_resampling_beyond(plan)) * plan->shots->count;
+    const int64_t amplitudes = (ht_resampling_last(plan)) * plan->shots->count;
     double wrong = 0, *values[2] = {NULL, NULL};
     for (int i = 0; i < 2; i++) must(HT_ALLOC(values[i], nodes));
     for (int i = 0; i < HT_GRADIENT_SUMS; i++) {

@@ -20,7 +20,8 @@ static enum ht_err take(void *context, int n, int64_t first, int64_t last, const
 
 /* As a run gives them, some steps at a time. */
 static void record(const struct ht_plan *plan, const double *value, struct traces *to) {
-    const int64_t steps = ht_gather_last(plan) + 1, width = plan->receivers->traces, period = 17;
+    const int64_t steps = ht_resampling_last(plan) + 1, width = plan->receivers->traces,
+                  period = 17;
     struct ht_gather *gather;
     must(ht_gather_create(plan, period, (struct ht_sink){take, to, true}, &gather));
     for (int64_t n = 0; n < steps; n += period) {
@@ -37,7 +38,7 @@ static void dots(const char *what, const char *options) {
     must(plan_make(&p, ' ', "%s", options));
     const struct ht_plan *plan = p.plan;
     const struct ht_receivers *receivers = plan->receivers;
-    const int64_t values = (ht_gather_last(plan) + 1) * receivers->traces;
+    const int64_t values = (ht_resampling_last(plan) + 1) * receivers->traces;
     double *v, *back, **r, sums[4] = {0};
     struct traces made = {.receivers = receivers};
     must(HT_TAKE(&pool, v, values));
@@ -62,7 +63,7 @@ static void dots(const char *what, const char *options) {
     }
     sums[3] = dot(values, v, back);
     TEST_BELOW(fabs(sums[0] - sums[3]) / sqrt(sums[1] * sums[2]), 1e-13,
-               "%s: %d steps, %d traces, <T v, r> = %.6g", what, (int)ht_gather_last(plan),
+               "%s: %d steps, %d traces, <T v, r> = %.6g", what, (int)ht_resampling_last(plan),
                (int)receivers->traces, sums[0]);
 }
 
