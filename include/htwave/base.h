@@ -116,14 +116,15 @@ static inline int ht_bit(unsigned bits, int first) {
     while (first < 32 && !(bits >> first & 1u)) first++;
     return first;
 }
-/* Loops over the numbers of the bits that are set, and over the items of a list, i: the number of
- * x, `break` ends the loop. Names cannot stand in parentheses. NOLINTBEGIN */
+/* Loops over the numbers of the bits that are set, over the items of a list, these with the number
+ * i of x, and with x by i; `break` ends the loop. Names cannot stand in parentheses. NOLINTBEGIN */
 #define HT_EACH_BIT(i, bits) for (int i = ht_bit(bits, 0); i < 32; i = ht_bit(bits, i + 1))
 #define HT_EACH(type, x, list, count) \
     for (type *x = (list), *x##_end = x + (count); x < x##_end; x++)
-#define HT_EACH_AT(i, type, x, list, count)                 \
+#define HT_EACH_AT(i, type, x, list, count) HT_EACH_BY(i, type, x, (list) + i, count)
+#define HT_EACH_BY(i, type, x, at, count)                   \
     for (int i = 0, x##_on = 1; x##_on && i < (count); i++) \
-        for (type *x = (x##_on = 0, (list) + i); x != NULL; x = NULL, x##_on = 1)
+        for (type *x = (x##_on = 0, (at)); !x##_on; x##_on = 1)
 /* NOLINTEND */
 static inline int ht_real_size(bool fp64) {
     return fp64 ? 8 : 4;

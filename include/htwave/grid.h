@@ -139,6 +139,12 @@ struct ht_layers {
     double mix;         /* the largest of all sides */
     struct ht_layer side[3][2];
 };
+/* Of all sides that have one: axis n / 2, side n % 2. Names cannot stand in parentheses:
+ * NOLINTBEGIN */
+#define HT_EACH_LAYER(n, layer, of)                                               \
+    HT_EACH_BY(n, const struct ht_layer, layer, &(of)->side[(n) / 2][(n) % 2], 6) \
+        if (layer->cells > 0)
+/* NOLINTEND */
 
 /* What a method takes where the input says "auto", for a layer of so many cells: degree,
  * reflection, sponge, and alpha and loss in speeds per cell. */

@@ -268,8 +268,7 @@ static HT_ERR search(struct search *s) {
     const enum ht_dispersion given = plan->params->time.dispersion;
     const bool removed =
         given == HT_DISPERSION_REMOVE || (given == HT_DISPERSION_AUTO && plan->receivers != NULL);
-    for (int i = 0; i < ht_scheme_count(); i++) {
-        const struct ht_scheme *scheme = ht_scheme_at(i);
+    HT_EACH_BY(i, const struct ht_scheme, scheme, ht_scheme_at(i), ht_scheme_count()) {
         const bool fd = scheme->nodal;
         if (!ht_scheme_steps(scheme, &plan->eq)) continue;
         if (!fd && !plan->medium->uniform) continue;

@@ -94,8 +94,7 @@ static void add_system(const struct ht_system *system, struct ht_facts *f) {
     add_energy(&eq, &f->text);
     const char *before = "schemes     ";
     ht_fact(f, HT_OPEN("schemes", '['));
-    for (int s = 0; s < ht_scheme_count(); s++) {
-        const struct ht_scheme *scheme = ht_scheme_at(s);
+    HT_EACH_BY(s, const struct ht_scheme, scheme, ht_scheme_at(s), ht_scheme_count()) {
         struct ht_form form = {.old_sign = 0};
         if (!ht_scheme_steps(scheme, &eq)) continue;
         ht_fact(f, HT_TEXT(NULL, scheme->name));
@@ -146,8 +145,7 @@ enum ht_err ht_command_describe(const struct ht_args *args) {
     }
     struct ht_text list = {0};
     ht_fact(&f, HT_OPEN("systems", '['));
-    for (int i = 0; i < ht_system_count(); i++) {
-        const struct ht_system *system = ht_system_at(i);
+    HT_EACH_BY(i, const struct ht_system, system, ht_system_at(i), ht_system_count()) {
         ht_text_add(&list, "%-12s %s\n%-12s %s\n", system->name, system->title, "",
                     system->equations);
         ht_fact(&f, HT_OPEN(NULL, '{'));

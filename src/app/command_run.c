@@ -218,11 +218,10 @@ static HT_ERR write_places(const struct ht_params *params) {
     const struct ht_receivers_given *group = params->receivers.group;
     HT_FREED_TEXT struct ht_text text = {0};
     if (params->receivers.count != 1 || group->places == 0) return HT_OK;
-    for (int64_t i = 0; i < group->places; i++) {
+    for (int64_t i = 0; i < group->places; i++)
         for (int k = 0; k < params->grid.dims; k++)
             ht_text_add(&text, "%.17g%c", group->place[i][k],
                         k + 1 < params->grid.dims ? ' ' : '\n');
-    }
     TRY(ht_text_status(&text));
     TRY(ht_file_make_directory(params->output.directory));
     return ht_file_write(group->file, text.data, text.length);
@@ -358,11 +357,9 @@ static HT_ERR simulate_shots(struct shots *s, const struct ht_params *params) {
     TRY(ht_survey_plan(params, comm, s->traces, &s->survey));
     const int count = s->survey->count;
     struct ht_simulation *sim = s->survey->sim;
-    for (int i = 0; i < count && s->traces; i++) {
-        const struct ht_survey_shot *shot = &s->survey->shot[i];
+    HT_EACH_AT(i, const struct ht_survey_shot, shot, s->survey->shot, s->traces ? count : 0)
         REFUSE(shot->params.receivers.count == 0, params, "receivers",
                "shot %d has none, and nothing to record", i + 1);
-    }
     TRY(HT_ALLOC(s->finished, count));
     TRY(HT_ALLOC(s->seconds, count));
     TRY(ht_comm_agree(comm, s->traces ? HT_OK : check_output(sim)));

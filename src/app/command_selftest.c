@@ -413,8 +413,7 @@ static HT_ERR run_device(void *context, const struct ht_device_info *info) {
 static HT_ERR check_keys(const struct ht_args *args) {
     HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     const int group = (int)strlen("device.");
-    for (int i = 0; i < args->count; i++) {
-        const char *key = args->operand[i];
+    HT_EACH_BY(i, const char, key, args->operand[i], args->count) {
         const bool device = strncmp(key, "device.", (size_t)group) == 0;
         const char *name = device ? key + group : "";
         REQUIRE(device && ht_text_find(own_keys, ' ',

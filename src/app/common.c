@@ -74,8 +74,7 @@ HT_ERR ht_sweep_each(const struct ht_sweep *sweep, const struct ht_device_info *
             const struct ht_equations eq =
                 ht_equations_make(ht_system_at(s), sweep->dims.number[d]);
             if (!ht_args_listed(sweep->args, "--systems", ht_system_at(s)->name)) continue;
-            for (int i = 0; i < ht_scheme_count(); i++) {
-                const struct ht_scheme *scheme = ht_scheme_at(i);
+            HT_EACH_BY(i, const struct ht_scheme, scheme, ht_scheme_at(i), ht_scheme_count()) {
                 if (ht_scheme_steps(scheme, &eq) && (sweep->differences || !scheme->nodal) &&
                     ht_args_listed(sweep->args, "--schemes", scheme->name))
                     TRY(each_order(sweep, info, usual, &eq, scheme, visit, context));

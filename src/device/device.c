@@ -142,8 +142,7 @@ static HT_ERR none_matches(int count, const struct ht_device_info *infos, const 
         ht_text_add(&text, "%s%d: %s (%s)", n ? "; " : "", n, infos[n].name, infos[n].backend);
     if (count == 0) ht_text_add(&text, "none");
     const bool any = strcmp(backend, "auto") == 0, known = any || backend_of(backend) != NULL;
-    for (int b = 0; b < NBACKENDS; b++) {
-        const char *name = backends[b]->name;
+    HT_EACH_BY(b, const char, name, backends[b]->name, NBACKENDS) {
         const bool meant = any ? count == 0 : strcmp(name, backend) == 0;
         const char *missing = meant ? backends[b]->missing() : NULL;
         if (missing != NULL) ht_text_add(&text, "; no %s: %s", name, missing);

@@ -363,8 +363,7 @@ static HT_ERR share_sums(const struct making *m, double *sum) {
         for (int i = 0; i < in->shots->count; i++)
             in->size[i] += volume * sum[columns + in->column[i]];
     }
-    for (int i = 0; i < in->shots->count; i++) {
-        const struct ht_fd_incidence *wave = s->incident[i];
+    HT_EACH_BY(i, const struct ht_fd_incidence, wave, s->incident[i], in->shots->count) {
         const int modulus = s->problem.eq->second_order.modulus;
         in->size[i] =
             wave == NULL ? sqrt(in->size[i]) : size_of(wave, wave->surface.material[modulus]);
@@ -511,8 +510,7 @@ HT_ERR ht_fd_injections_create(struct ht_fd_stepper *s, const struct ht_fd_drive
 }
 
 void ht_fd_injections_destroy(struct ht_fd_injection *list[HT_MAX_FIELDS]) {
-    for (int f = 0; f < HT_MAX_FIELDS; f++) {
-        struct ht_fd_injection *in = list[f];
+    HT_EACH_BY(f, struct ht_fd_injection, in, list[f], HT_MAX_FIELDS) {
         list[f] = NULL;
         if (in == NULL) continue;
         ht_injected_destroy(in->injected);
@@ -643,8 +641,7 @@ void ht_fd_injections_step(struct ht_fd_stepper *s,
 
 void ht_fd_injections_give(struct ht_fd_injection *const list[HT_MAX_FIELDS], const double *given,
                            int64_t steps, double factor) {
-    for (int f = 0; f < HT_MAX_FIELDS; f++) {
-        struct ht_fd_injection *in = list[f];
+    HT_EACH_BY(f, struct ht_fd_injection, in, list[f], HT_MAX_FIELDS) {
         if (in == NULL) continue;
         in->given = given;
         in->steps = steps;

@@ -41,9 +41,9 @@ struct sweep {
     int64_t n[2];
     /* Of these planes, of coefficients around of one more at the ends. */
     double *value[HT_MAX_TERMS];
-    struct ht_pool pool; /* of these */
-    struct ht_range own; /* planes */
-    int64_t listed;      /* entries there */
+    struct ht_pool *pool; /* of these */
+    struct ht_range own;  /* planes */
+    int64_t listed;       /* entries there */
     /* Looks at each point. */
     enum ht_err (*visit)(struct sweep *w, const int64_t m[3]);
     /* Of ht_gradient_couple: sums on own planes, of couplings on the planes beside them. */
@@ -225,8 +225,9 @@ static HT_ERR sweep_planes(struct sweep *w, const bool *wanted) {
     int64_t *first = w->faces->listed[w->group].first;
     const int64_t planes = ht_grid_nodes(w->faces->grid, HT_PRIMARY, 2);
     const int64_t block = ht_least(ht_fd_block_planes(w->faces->grid), planes);
+    if (w->rows == 0) return HT_OK;
     for (int c = 0; c < pair->ncoefficients + pair->ncouplings; c++)
-        if (is_used(w, c)) TRY(HT_TAKE(&w->pool, w->value[c], (block + 2) * w->n[1] * w->n[0]));
+        if (is_used(w, c)) TRY(HT_TAKE(w->pool, w->value[c], (block + 2) * w->n[1] * w->n[0]));
     for (w->first = 0; w->first < planes; w->first = w->last) {
         w->last = w->first + 1;
         while (w->last < planes && w->last - w->first < block &&
@@ -246,17 +247,12 @@ static HT_ERR sweep_planes(struct sweep *w, const bool *wanted) {
     return HT_OK;
 }
 
-static HT_ERR sweep_group(struct sweep *w, const bool *wanted) {
-    const enum ht_err err = w->rows > 0 ? sweep_planes(w, wanted) : HT_OK;
-    ht_pool_free(&w->pool);
-    return err;
-}
-
 static struct sweep sweep_of(struct ht_pair_faces *faces, const struct ht_problem *problem,
-                             int group) {
+                             int group, struct ht_pool *pool) {
     struct sweep w = {.faces = faces,
                       .problem = problem,
                       .group = group,
+                      .pool = pool,
                       .own = ht_grid_own(faces->grid, HT_PRIMARY)};
     w.rows = ht_pair_rows(&faces->pair, group, w.row);
     for (int f = 0; f < HT_MAX_FIELDS; f++) w.number[f] = -1;
@@ -268,11 +264,12 @@ static struct sweep sweep_of(struct ht_pair_faces *faces, const struct ht_proble
 static HT_ERR find_group(struct ht_pair_faces *faces, const struct ht_problem *problem, int group,
                          const bool *wanted) {
     struct ht_pair_listed *to = &faces->listed[group];
-    struct sweep w = sweep_of(faces, problem, group);
+    HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
+    struct sweep w = sweep_of(faces, problem, group, &pool);
     w.visit = list_point;
     to->couplings = ht_pair_couplings(&faces->pair, group, &to->coupling);
     TRY(HT_ALLOC(to->first, ht_grid_nodes(faces->grid, HT_PRIMARY, 2) + 1));
-    TRY(sweep_group(&w, wanted));
+    TRY(sweep_planes(&w, wanted));
     to->share = (double)w.listed;
     return HT_OK;
 }
@@ -365,7 +362,7 @@ static HT_ERR exchange(struct sweep *w) {
     const int ranks = ht_comm_size(grid->slab.comm);
     double *all;
     HT_ARRAY(double, out, 2 * values);
-    TRY(HT_TAKE(&w->pool, all, (2 * ranks + 1) * values));
+    TRY(HT_TAKE(w->pool, all, (2 * ranks + 1) * values));
     for (int64_t i = 0; i < 2 * values; i++)
         out[i] = *sum_at(w, of->coupling + (int)(i % values / size),
                          i < values ? w->own.first : w->own.last - 1, i % size);
@@ -379,16 +376,16 @@ static HT_ERR exchange(struct sweep *w) {
 
 static HT_ERR couple_group(const struct ht_problem *problem, struct ht_pair_faces *faces, int group,
                            double *const *sum) {
-    struct sweep w = sweep_of(faces, problem, group);
+    HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
+    struct sweep w = sweep_of(faces, problem, group, &pool);
     w.visit = couple_point;
     w.sum = sum;
     HT_ARRAY(bool, wanted, ht_grid_nodes(faces->grid, HT_PRIMARY, 2));
     if (!faces->listed[group].used || sum[faces->listed[group].coupling] == NULL) return HT_OK;
     for (int64_t m = w.own.first - 1; m <= w.own.last; m++)
         wanted[ht_fd_inside(faces->grid, 0, 2, m)] = true;
-    const enum ht_err err = exchange(&w);
-    if (err != HT_OK) ht_pool_free(&w.pool);
-    return err == HT_OK ? sweep_group(&w, wanted) : err;
+    TRY(exchange(&w));
+    return sweep_planes(&w, wanted);
 }
 
 HT_ERR ht_gradient_couple(const struct ht_plan *plan, double *const *sum) {
@@ -636,11 +633,10 @@ static HT_ERR add_point(struct lists *l, const int64_t m[3], int64_t window3, in
         if (is_turned(l->around->faces->grid, pair->meets[l->around->group], k, m[k]))
             turned |= 1u << k;
     to->at[to->points] = node_of(l, m[0], m[1], window3);
-    for (int i = 0; i < of->couplings; i++) {
+    for (int i = 0; i < of->couplings; i++)
         to->value[to->points * of->couplings + i] =
             turned_value(pair, &pair->coefficient[of->coupling + i], turned,
                          of->value[*number * of->couplings + i]);
-    }
     *number = to->points++;
     return HT_OK;
 }

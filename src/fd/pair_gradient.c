@@ -479,8 +479,7 @@ static HT_ERR turn_nodes(void *data, int64_t begin, int64_t end) {
 /* Coefficients as the steps have them. */
 static HT_ERR turn_plane(struct turn *t, double *room) {
     struct ht_pair_stepper *s = stepper_of(t->g, ADJOINT);
-    for (int c = 0; c < s->pair.ncoefficients; c++) {
-        double *out = t->medium + c * t->nodes;
+    HT_EACH_BY(c, double, out, t->medium + c * t->nodes, s->pair.ncoefficients) {
         if (!(t->fields >> s->pair.coefficient[c].row & 1u)) continue;
         for (int64_t n = 0; n < t->nodes; n++) out[n] = s->on.number[c];
         if (!(s->constant >> c & 1u))

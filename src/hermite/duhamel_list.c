@@ -58,8 +58,7 @@ static int apply(const struct ht_equations *eq, const double *material, int coun
 static bool is_laplacian(int dims, int count, const struct term *list, int field) {
     const long double *factor = NULL;
     int axes = 0;
-    for (int i = 0; i < count; i++) {
-        const int *shift = list[i].shift;
+    HT_EACH_BY(i, const int, shift, list[i].shift, count) {
         if (list[i].field != field) continue;
         if (shift[0] != 2 && shift[1] != 2 && shift[2] != 2) return false;
         if (factor != NULL && *factor != list[i].factor) return false;

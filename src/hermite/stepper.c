@@ -97,8 +97,7 @@ static void list_layers(struct ht_device_stepper *t, enum ht_subgrid subgrid) {
     for (int k = 0; k < 3; k++) {
         const int64_t along = t->r.partition.window[subgrid].count[k];
         const int fields = ht_layer_fields(&t->full, k);
-        for (int n = 0; n < 2 * fields; n++) {
-            struct ht_layer_memory *m = &t->memory[k][n / fields];
+        HT_EACH_BY(n, struct ht_layer_memory, m, &t->memory[k][n / fields], 2 * fields) {
             add_buffer(t, HT_USE_LAYER, &m->u[subgrid][n % fields],
                        field_values(t, &m->window[subgrid]));
         }
@@ -158,8 +157,7 @@ static void plan_halo(const struct ht_device_stepper *t, const struct ht_tuning 
         part->format = ht_problem_format(p, tuning, ht_problem_stored(p, i));
         part->u = t->stored[i];
         if (kernels != NULL) part->packer = kernels->packer[i];
-        for (int n = 0; n < 6; n++) {
-            const struct ht_layer_memory *m = &t->memory[n / 2][n % 2];
+        HT_EACH_BY(n, const struct ht_layer_memory, m, &t->memory[n / 2][n % 2], 6) {
             if (ht_window_nodes(&m->window[i]) == 0) continue;
             part = &out->part[out->parts++];
             *part = (struct ht_halo_part){
@@ -295,8 +293,7 @@ static HT_ERR run_ghosts(void *self, const struct ht_task *task) {
                        t->stored[task->pass]));
     if (task->pass == HT_DUAL) {
         /* Each axis and side is a branch of its own, from this one on. */
-        for (int n = 0; n < 6; n++) {
-            const struct ht_layer_memory *m = &t->memory[n / 2][n % 2];
+        HT_EACH_BY(n, const struct ht_layer_memory, m, &t->memory[n / 2][n % 2], 6) {
             if (m->u[HT_DUAL][0] == NULL) continue;
             ht_sequence_branch(t->r.device, 2 + n);
             TRY(ht_ghosts_fill(t->kernels->layers->ghosts[n / 2], &t->layer_ghosts[n / 2][n % 2],
@@ -361,8 +358,7 @@ static int64_t alike(void *self, int64_t *period) {
 static struct ht_task_seconds seconds_of(const void *self) {
     const struct ht_device_stepper *t = self;
     struct ht_task_seconds sum = {.ghosts = 0};
-    for (int i = 0; i < t->regions; i++) {
-        const struct ht_kernels *k = t->region[i].kernels;
+    HT_EACH_BY(i, const struct ht_kernels, k, t->region[i].kernels, t->regions) {
         int first = 0; /* each step once */
         while (t->region[first].kernels->step[0] != k->step[0]) first++;
         for (int n = 0; first == i && n < 4; n++)
@@ -712,8 +708,7 @@ static struct ht_tuning tuning_of(const struct ht_spec *spec, const struct ht_va
 static HT_ERR create_buffers(struct ht_device_stepper *t) {
     int64_t per_target = 0;
     bool work = false, leaves = false;
-    for (int i = 0; i < t->regions; i++) {
-        const struct ht_kernels *k = t->region[i].kernels;
+    HT_EACH_BY(i, const struct ht_kernels, k, t->region[i].kernels, t->regions) {
         const struct ht_variant *variant = k->variant;
         per_target = ht_most(per_target, ht_variant_poly_bytes(variant, &k->spec[0]));
         work = work || ht_variant_needs_work(variant);
@@ -780,11 +775,10 @@ static HT_ERR make(struct ht_device_stepper *t, struct ht_device *device, int re
     memcpy(t->region, region, (size_t)regions * sizeof *region);
     TRY(ht_runner_make(&t->r, &runner_ops, &t->problem, device));
     TRY(create_buffers(t));
-    for (int n = 0; n < 6; n++) {
+    HT_EACH_BY(n, struct ht_layer_memory, m, &t->memory[n / 2][n % 2], 6) {
         const enum ht_subgrid i = (enum ht_subgrid)(n % 2);
         if (t->profile[i][n / 2][0] != NULL) TRY(fill_profiles(t, i, n / 2));
         if (t->jets[i][n / 2] != NULL) TRY(fill_jets(t, i, n / 2));
-        struct ht_layer_memory *m = &t->memory[n / 2][n % 2];
         if (m->u[HT_DUAL][0] != NULL)
             TRY(ht_window_ghosts(t->problem.grid, &m->window[HT_DUAL],
                                  &t->layer_ghosts[n / 2][n % 2]));

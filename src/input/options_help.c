@@ -85,8 +85,7 @@ void ht_params_help(FILE *out, bool markdown) {
           "to the directory of the input file, on the command line to the current one.\n",
           out);
     if (markdown) fputs("\n", out);
-    for (int i = 0; i < ht_option_count(); i++) {
-        const struct ht_option *option = ht_option_at(i);
+    HT_EACH_BY(i, const struct ht_option, option, ht_option_at(i), ht_option_count()) {
         int section = ht_option_section(option->key);
         bool fresh = !previous || ht_option_section(previous) != section ||
                      strncmp(previous, option->key, (size_t)section) != 0;

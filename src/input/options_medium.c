@@ -90,8 +90,7 @@ static void add_use(const struct ht_system *system, const struct ht_parameter *r
 
 int ht_medium_option_count(void) {
     if (made_count == 0) {
-        for (int s = 0; s < ht_system_count(); s++) {
-            const struct ht_system *system = ht_system_at(s);
+        HT_EACH_BY(s, const struct ht_system, system, ht_system_at(s), ht_system_count()) {
             HT_EACH(const struct ht_parameter, row, system->parameter, system->nparameters) {
                 char name[KEY];
                 for (int i = 0; ht_alternative(row->names, i, name, sizeof name); i++)

@@ -221,8 +221,7 @@ static void *group_at(const struct ht_groups *groups, const struct ht_option_lis
 }
 
 bool ht_params_leaf(const struct ht_params *params, int index, struct ht_leaf *leaf) {
-    for (int i = 0; i < ht_option_count(); i++) {
-        const struct ht_option *option = ht_option_at(i);
+    HT_EACH_BY(i, const struct ht_option, option, ht_option_at(i), ht_option_count()) {
         const struct ht_option_list *list = ht_option_list(option);
         int inside = list ? groups_of(params, option)->count * list->count : 0;
         if (index == 0) {
@@ -425,8 +424,7 @@ static HT_ERR visit_setting(void *data, const struct ht_setting *setting) {
     if (ht_option_in_list(setting->key, &in)) return visit_list(params, &in, setting);
     const struct ht_option *option = ht_option_find(setting->key), *map = NULL;
     bool group = setting->kind == HT_SETTING_GROUP, is_section = false;
-    for (int i = 0; i < ht_option_count(); i++) {
-        const struct ht_option *other = ht_option_at(i);
+    HT_EACH_BY(i, const struct ht_option, other, ht_option_at(i), ht_option_count()) {
         is_section |= key_inside(other->key, setting->key);
         if (other->type == HT_OPT_MAP && key_inside(setting->key, other->key)) map = other;
     }
@@ -538,10 +536,8 @@ static HT_ERR complete_grid(struct ht_params *params, bool last) {
 /* Whether a key of the initial data is given; the frequency is of estimates. */
 static bool gives_data(const struct ht_params *params) {
     bool given = false;
-    for (int i = 0; i < params->sources->count; i++) {
-        const char *key = params->sources->source[i].key;
+    HT_EACH_BY(i, const char, key, params->sources->source[i].key, params->sources->count)
         given = given || (key_inside(key, "initial") && strcmp(key, "initial.frequency") != 0);
-    }
     return given;
 }
 

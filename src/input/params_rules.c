@@ -93,8 +93,7 @@ static HT_ERR check_owned(const struct ht_params *params, const char *list, int 
                           const char *const *keys, int type, const char *word) {
     const struct ht_option_list *rows = ht_option_list(ht_option_find(list));
     const char *group = HT_KEY("%s.%d", list, n);
-    for (int i = 0; i < rows->count; i++) {
-        const char *name = rows->option[i].key;
+    HT_EACH_BY(i, const char, name, rows->option[i].key, rows->count) {
         bool owned = false;
         for (int t = 0; t < types; t++) owned = owned || has_word(keys[t], name);
         if (!owned) continue;

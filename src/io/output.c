@@ -669,8 +669,7 @@ static HT_ERR remove_later(const struct ht_output *output) {
                                    [SLICE] = output->drawn};
     HT_ENDED(free_listing) struct listing list = {0};
     TRY(list_outputs(directory, &list));
-    for (int i = 0; i < list.count; i++) {
-        const char *name = list.entry[i].name;
+    HT_EACH_BY(i, const char, name, list.entry[i].name, list.count) {
         const int kind = list.entry[i].kind;
         if (list.entry[i].unfinished || kind < SNAPSHOT || kind > SLICE) continue;
         if (number_of(strrchr(name, '_'), "_") < next[kind]) continue;

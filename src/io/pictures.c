@@ -186,13 +186,11 @@ HT_ERR ht_pictures_check(const struct ht_output *output) {
     /* Without cairo a run that says nothing about pictures has none. */
     static const char section[] = "output.picture.";
     if (!params->output.pictures || ht_output_draws(params)) return HT_OK;
-    for (int i = 0; i < ht_option_count(); i++) {
-        const char *key = ht_option_at(i)->key;
+    HT_EACH_BY(i, const char, key, ht_option_at(i)->key, ht_option_count())
         REFUSE(strncmp(key, section, sizeof section - 1) == 0 && ht_params_is_set(params, key),
                params, key,
                "asks for pictures, but this htwave was built without cairo, which draws them: "
                "leave it out, or set output.pictures = false");
-    }
     return HT_OK;
 }
 
@@ -227,8 +225,7 @@ void ht_pictures_destroy(struct ht_output *output) {
 /* Once. */
 static HT_ERR mark_views(struct ht_output *output, const struct ht_places *places) {
     const int shots = places->shots ? places->shots->count : 0;
-    for (int n = 0; n < output->slices; n++) {
-        const struct ht_slice *slice = &output->view[n].slice;
+    HT_EACH_BY(n, const struct ht_slice, slice, &output->view[n].slice, output->slices) {
         struct ht_picture *picture = &output->view[n].picture;
         TRY(HT_ALLOC(picture->mark, places->count));
         TRY(HT_ALLOC(picture->outline, shots));

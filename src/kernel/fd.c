@@ -704,8 +704,7 @@ static void layer_zones(const struct ht_fd_box *box, const struct ht_fd_sides *s
         cut[k][1] = ht_least(low, high);
         cut[k][2] = ht_most(low, high);
         cut[k][3] = end;
-        for (int n = 0; n < 3 * sides->count; n++) {
-            const struct ht_fd_side *side = &sides->side[n / 3];
+        HT_EACH_BY(n, const struct ht_fd_side, side, &sides->side[n / 3], 3 * sides->count) {
             const int64_t reach = side->cells + sides->beyond;
             const bool inside = side->side == 0 ? cut[k][n % 3] < side->wall + reach
                                                 : cut[k][n % 3 + 1] - 1 > side->wall - reach;
@@ -736,8 +735,7 @@ static int64_t zone_groups(const struct layer_kernels *k, int entry,
     const unsigned all = layers[0] | layers[1] | layers[2];
     const int deep = layers[2] != 0 && layers[1] == 0 ? 1 : 2;
     if (count[0] * count[1] * count[2] == 0) return 0;
-    for (int i = 0; i < sides->count && entry == CORRECT; i++) {
-        const struct ht_fd_side *side = &sides->side[i];
+    HT_EACH_AT(i, const struct ht_fd_side, side, sides->side, entry == CORRECT ? sides->count : 0) {
         if (all == 1u << i && side->axis > 0)
             return ht_divide_up(count[0] * count[3 - side->axis], items);
         if (all == 1u << i && side->cells + span_of(&k->of.spec) <= lanes)

@@ -47,8 +47,7 @@ static int64_t args_of(const struct ht_fd_shell_form *form, int64_t first, int64
                        struct ht_shell_args *out) {
     int64_t all = 0;
     *out = (struct ht_shell_args){.bytes = (long)form->bytes, .factors = (long)form->factors};
-    for (int i = 0; i < HT_FD_SHELL_BOXES; i++) {
-        const struct ht_fd_box *box = &form->box[i].box;
+    HT_EACH_BY(i, const struct ht_fd_box, box, &form->box[i].box, HT_FD_SHELL_BOXES) {
         out->blocks[i] = 1;
         if (i < form->count) {
             const int64_t low = ht_most(first, box->begin[2]);

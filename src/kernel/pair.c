@@ -18,10 +18,8 @@ struct pass {
 
 static int find_difference(const struct ht_pair *pair, const struct ht_pair_term *term, int number,
                            struct pass *p) {
-    for (int i = 0; i < p->ndifferences; i++) {
-        const struct ht_pair_term *other = &pair->term[p->source[i]];
+    HT_EACH_BY(i, const struct ht_pair_term, other, &pair->term[p->source[i]], p->ndifferences)
         if (other->col == term->col && other->axis == term->axis) return i;
-    }
     p->source[p->ndifferences] = number;
     return p->ndifferences++;
 }
@@ -87,8 +85,7 @@ static void add_coupled(const struct ht_pair_spec *spec, const struct pass *p,
     for (int f = 0; f < spec->pair->nfields; f++)
         if (p->number[f] >= 0) ht_text_add(out, " X(%d, f%d)", p->number[f], f);
     ht_text_add(out, "\n#define HT_PAIR_COUPLINGS(V, N)");
-    for (int i = 0; i < p->nterms; i++) {
-        const struct ht_pair_term *t = &spec->pair->term[p->term[i]];
+    HT_EACH_BY(i, const struct ht_pair_term, t, &spec->pair->term[p->term[i]], p->nterms) {
         const int row = p->number[t->row], col = p->number[t->partner];
         const bool constant = is_constant(spec, t->coefficient);
         if (row >= 0 && row <= col)
@@ -101,12 +98,10 @@ static void add_layers(const struct ht_pair_spec *spec, const struct pass *p, st
     const struct ht_pair *pair = spec->pair;
     if (spec->damping == HT_PAIR_UNDAMPED) return;
     ht_text_add(out, "\n#define HT_PAIR_DAMPED(X)");
-    for (int i = 0; i < p->ndifferences; i++) {
-        const struct ht_pair_term *t = &pair->term[p->source[i]];
+    HT_EACH_BY(i, const struct ht_pair_term, t, &pair->term[p->source[i]], p->ndifferences)
         ht_text_add(out, " X(d%d, f%d, %d, %d, %u, %d)", i, t->col, t->axis,
                     ht_pair_up(pair, t->col, t->axis), pair->parity[t->col] ^ 1u << t->axis,
                     spec->damping == HT_PAIR_MIXED ? i : count_along(pair, p, t->axis, i));
-    }
     ht_text_add(out, "\n#define HT_PAIR_PLACES(X)");
     HT_EACH_BIT(f, p->targets) ht_text_add(out, " X(f%d, %u)", f, pair->parity[f]);
     HT_EACH_BIT(i, p->partners) ht_text_add(out, " X(q%d, %u)", i, pair->parity[pair->owner[i]]);
@@ -207,14 +202,11 @@ static void add_lists(const struct ht_pair_spec *spec, int group, const struct p
     add_list("TARGETS", "f", p->targets, out);
     add_list("MEDIA", "m", p->coefficients & ~spec->constant, out);
     ht_text_add(out, "\n#define HT_PAIR_DIFFERENCES(X)");
-    for (int i = 0; i < p->ndifferences; i++) {
-        const struct ht_pair_term *t = &pair->term[p->source[i]];
+    HT_EACH_BY(i, const struct ht_pair_term, t, &pair->term[p->source[i]], p->ndifferences)
         ht_text_add(out, " X(d%d, f%d, %d, %d)", i, t->col, t->axis,
                     ht_pair_up(pair, t->col, t->axis));
-    }
     ht_text_add(out, "\n#define HT_PAIR_TERMS(V, N)");
-    for (int i = 0; i < p->nterms; i++) {
-        const struct ht_pair_term *t = &pair->term[p->term[i]];
+    HT_EACH_BY(i, const struct ht_pair_term, t, &pair->term[p->term[i]], p->nterms) {
         const bool number = is_constant(spec, t->coefficient);
         ht_text_add(out, " %s(f%d, %s%d, d%d, %.17g)", number ? "N" : "V", t->row,
                     number ? "" : "m", t->coefficient, p->difference[i], t->factor);
@@ -344,8 +336,7 @@ static HT_ERR make(struct ht_device *device, const struct ht_pair_spec *spec,
     struct ht_pair_spec inside = *spec;
     inside.free = 0;
     *out = NULL;
-    for (int i = 0; i < (spec->free > 0 ? 4 : 2); i++) {
-        struct kernels **k = &all[i / 2][i % 2];
+    HT_EACH_BY(i, struct kernels *, k, &all[i / 2][i % 2], spec->free > 0 ? 4 : 2) {
         const enum ht_err err =
             i < 2 ? make_program(device, &inside, variant, shape, i, ptx, k)
                   : make_program(device, spec, &ht_variant_fd_plain, &strips, i % 2, ptx, k);
@@ -565,11 +556,9 @@ HT_ERR ht_pair_pass(struct ht_tool *tool, const struct ht_pair_task *t,
     struct ht_fd_box boxes[MOST_PARTS];
     if (t->work == HT_PAIR_SOLVE) return solve(all->all[0][t->group], &t->box, arrays);
     const int count = cut_box(all, &t->box, arrays, boxes);
-    for (int i = 0; i < count; i++) {
-        struct kernels *k = all->all[i > 0][t->group];
+    HT_EACH_BY(i, struct kernels, k, all->all[i > 0][t->group], count)
         TRY(t->layers != NULL && steps ? launch_layers(k, t, &boxes[i], arrays)
                                        : launch(k, t, (int)t->work, &boxes[i],
                                                 steps ? arrays->field : arrays->rate, arrays));
-    }
     return HT_OK;
 }

@@ -87,8 +87,7 @@ static void average(const struct pass *p, int64_t m, int64_t begin, int64_t end,
     }
     for (int64_t i = begin; i < end; i += LANES) {
         double sum[LANES] = {0}, low[LANES];
-        for (int t = 0; t < taps->count; t++) {
-            const double *in = value[t] + i;
+        HT_EACH_BY(t, const double, in, value[t] + i, taps->count) {
             for (int l = 0; l < LANES; l++) sum[l] += taps->weight[t] * in[l];
         }
         memcpy(out + i, sum, sizeof sum);

@@ -496,8 +496,7 @@ void ht_medium_gradient_spread(const struct ht_medium_gradient *g, const double 
                                double *out) {
     const struct ht_medium *medium = g->data->medium;
     const struct ht_medium_source *source = medium->source;
-    for (int w = 0; w < g->count; w++) {
-        const struct ht_medium_row *row = &source->row[g->wanted[w].parameter];
+    HT_EACH_BY(w, const struct ht_medium_row, row, &source->row[g->wanted[w].parameter], g->count) {
         if (!is_density(medium, g->wanted[w].parameter)) continue;
         if (row->samples != NULL)
             ht_samples_spread(row->samples, medium->grid->dims, x,

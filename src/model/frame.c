@@ -443,8 +443,7 @@ static HT_ERR fill_parity(struct fill *fill, int64_t first, int64_t last) {
     const bool points = fill->frame->fit.kind == HT_FIT_POINT;
     TRY(points ? evaluate(fill) : fill_averages(fill));
     if (points && fill->frame->second_order) TRY(check_points(fill));
-    for (int c = 0; c < fill->frame->coefficients; c++) {
-        double *out = fill->out[c];
+    HT_EACH_BY(c, double, out, fill->out[c], fill->frame->coefficients) {
         for (int64_t m = fill->last; out != NULL && m < high; m++)
             memcpy(out + (size_t)(m - low) * plane, out, plane * sizeof *out);
         if (out != NULL) continue_planes(grid, fill->parity, first, last, low, high, out);

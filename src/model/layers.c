@@ -21,8 +21,7 @@ HT_ERR ht_layers_place(const struct ht_params *params, const bool sides[3][2],
     const double close = 1e-9, most = 10000; /* the latter that of absorbing.cells */
     const int count = given->count, dims = grid->dims;
     const char *key = ht_layers_key(params);
-    for (int k = 0; k < grid->dims; k++) {
-        int64_t *layer = grid->layer[k];
+    HT_EACH_BY(k, int64_t, layer, grid->layer[k], grid->dims) {
         for (int side = 0; side < 2; side++) {
             if (!sides[k][side]) continue;
             REFUSE(wide && ht_params_is_set(params, "absorbing.cells"), params, key,
@@ -161,8 +160,7 @@ struct ht_stretch ht_layers_stretch(const struct ht_layers *layers, int axis, do
     if (axis >= layers->dims) return out;
     if (at < 0) at = -at;
     if (at > n) at = 2 * n - at;
-    for (int side = 0; side < 2; side++) {
-        const struct ht_layer *layer = &layers->side[axis][side];
+    HT_EACH_AT(side, const struct ht_layer, layer, layers->side[axis], 2) {
         const double depth = (double)layer->cells - (side == 0 ? at : n - at);
         if (layer->cells == 0 || depth <= 0) continue;
         const double x = depth / (double)layer->cells;
@@ -182,8 +180,7 @@ double ht_layers_factor(const struct ht_layers *layers, int axis, double at, dou
 void ht_layers_jets(const struct ht_layers *layers, int axis, double at, int count, double *out) {
     const double end = (double)layers->cells[axis];
     for (int i = 0; i < count; i++) out[i] = 0;
-    for (int side = 0; side < 2; side++) {
-        const struct ht_layer *layer = &layers->side[axis][side];
+    HT_EACH_AT(side, const struct ht_layer, layer, layers->side[axis], 2) {
         const double depth = (double)layer->cells - (side == 0 ? at : end - at);
         const double length = (double)layer->cells, m = layer->degree;
         double binomial = 1;
@@ -199,8 +196,7 @@ void ht_layers_jets(const struct ht_layers *layers, int axis, double at, int cou
 
 int ht_layers_cap(struct ht_layers *layers, double most) {
     int capped = 0;
-    for (int n = 0; n < 2 * layers->dims; n++) {
-        struct ht_layer *layer = &layers->side[n / 2][n % 2];
+    HT_EACH_BY(n, struct ht_layer, layer, &layers->side[n / 2][n % 2], 6) {
         if (layer->cells == 0 || layer->most <= most) continue;
         layer->reflection = pow(layer->reflection, most / layer->most);
         layer->most = most;

@@ -18,8 +18,7 @@ static HT_ERR list_names(const struct ht_system *system, bool vectors, struct ht
 static HT_ERR check_unused(const struct ht_medium *medium) {
     const struct ht_params *params = medium->source->params;
     const struct ht_system *system = medium->eq->system;
-    for (int i = 0; i < ht_medium_option_count(); i++) {
-        const char *key = ht_medium_option_at(i)->key;
+    HT_EACH_BY(i, const char, key, ht_medium_option_at(i)->key, ht_medium_option_count()) {
         HT_FREED_TEXT struct ht_text names = {0};
         int p = 0;
         while (p < system->nparameters && strcmp(medium->source->row[p].key, key) != 0) p++;

@@ -345,8 +345,7 @@ static HT_ERR add_cell(struct mean *mean, const double about[3]) {
                               n / cell->count[0] / cell->count[1]};
         double x[3], values[HT_MAX_MATERIALS] = {0}, weight = 1;
         int64_t at[3];
-        for (int k = 0; k < 3; k++) {
-            const struct share *share = &cell->share[k][i[k]];
+        HT_EACH_BY(k, const struct share, share, &cell->share[k][i[k]], 3) {
             weight *= share->weight;
             x[k] = share->x;
             at[k] = share->at;
@@ -397,8 +396,7 @@ static HT_ERR cell_mean(const struct ht_medium *medium, const struct ht_medium_w
         mean = mean_begin(medium, work->cell, &pairs, many_panels[axes]);
         TRY(add_cell(&mean, x));
     }
-    for (int m = 0; m < medium->eq->nmaterials; m++) {
-        double *out = work->material[m];
+    HT_EACH_BY(m, double, out, work->material[m], medium->eq->nmaterials) {
         memset(out, 0, (size_t)medium->coefs * sizeof *out);
         out[0] = medium->eq->system->material[m].positive ? mean.weight / mean.sum[m]
                                                           : mean.sum[m] / mean.weight;
@@ -449,8 +447,7 @@ static bool resolved(const struct ht_medium *medium, const struct ht_medium_work
     const struct ht_jets *jets = medium->source->jets;
     for (int p = 0; p < system->nparameters; p++)
         if (!usable_value(&system->parameter[p], work->value[p][0])) return false;
-    for (int m = 0; m < medium->eq->nmaterials; m++) {
-        const double *material = work->material[m];
+    HT_EACH_BY(m, const double, material, work->material[m], medium->eq->nmaterials) {
         double variation = 0;
         for (int a = 1; a < jets->count; a++) {
             const int *i = jets->index[a];

@@ -48,9 +48,8 @@ static void stencil_make(const struct ht_samples *samples, int axis, double x, d
     int64_t width = (stencil->points - 1) * stencil->stride;
     double centred = fmin(fmax(at, 0), (double)last) - (double)width / 2;
     stencil->first = ht_most(ht_least((int64_t)floor(centred + 0.5), last - width), 0);
-    for (int j = 0; j < stencil->points; j++) {
+    for (int j = 0; j < stencil->points; j++)
         t[j] = ((double)(stencil->first + j * stencil->stride) - at) * spacing / h;
-    }
     /* weight[.][j] = coefficients of L_j, multiplied out factor by factor */
     const int points = stencil->points;
     for (int j = 0; j < points; j++) {

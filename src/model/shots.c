@@ -149,8 +149,7 @@ static HT_ERR find_drives(const struct ht_params *params, const struct ht_equati
 /* Both ends lie in the box, then in no layer; planes pass through layers of sides they cross. */
 static HT_ERR check_places(const struct ht_params *params, const struct ht_grid *grid,
                            const struct ht_shot *shot, int group) {
-    for (int n = 0; n < 4; n++) {
-        const char *name = shot->type->place[n % 2];
+    HT_EACH_BY(n, const char, name, shot->type->place[n % 2], 4) {
         const double *at = n % 2 ? shot->last : shot->first;
         double x[3];
         int k = ht_point_outside(grid, at);

@@ -226,8 +226,7 @@ static HT_ERR look_along(const struct ht_medium *medium, const struct ht_shot *s
 
 HT_ERR ht_shots_warn_jumps(const struct ht_shots *shots) {
     const struct ht_medium *medium = shots->medium;
-    for (int n = 0; n < shots->count && !medium->uniform; n++) {
-        const struct ht_shot *shot = &shots->shot[n];
+    HT_EACH_AT(n, const struct ht_shot, shot, shots->shot, !medium->uniform ? shots->count : 0) {
         struct jump jump = {.places = 0};
         for (int i = 0; i < shot->points; i++) TRY(look_along(medium, shot, i, &jump));
         if (jump.found > 0) {

@@ -13,8 +13,7 @@
 /* Degree and pairs of a set whose indices are filled in. */
 static HT_ERR complete(struct ht_jets *jets) {
     int pairs = 0, side = 1;
-    for (int n = 0; n < jets->count; n++) {
-        const int *a = jets->index[n];
+    HT_EACH_BY(n, const int, a, jets->index[n], jets->count) {
         jets->degree = (int)ht_most(jets->degree, a[0] + a[1] + a[2]);
         for (int k = 0; k < 3; k++) side = (int)ht_most(side, a[k] + 1);
         pairs += (a[0] + 1) * (a[1] + 1) * (a[2] + 1); /* multi-indices i <= a */

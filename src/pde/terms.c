@@ -23,8 +23,7 @@ static bool join(const struct ht_equations *eq, enum joined what, unsigned first
         out[f] = f == 0 ? first : 0;
         for (bool more = true; more;) {
             more = false;
-            for (int i = 0; i < 2 * eq->nterms; i++) {
-                const struct ht_term *t = &eq->term[i / 2];
+            HT_EACH_BY(i, const struct ht_term, t, &eq->term[i / 2], 2 * eq->nterms) {
                 const int from = i % 2 ? t->row : t->col, to = i % 2 ? t->col : t->row;
                 const unsigned turned = what == GROUPS          ? 1u
                                         : t->derivative % 2 > 0 ? 1u << t->axis
@@ -65,8 +64,7 @@ static bool is_pair(const struct ht_equations *eq, struct ht_second_order *form)
 static bool is_flux(const struct ht_equations *eq, struct ht_second_order *form) {
     int count[2] = {0, 0};
     form->rate = -1;
-    for (int i = 0; i < 2 * eq->nterms; i++) {
-        const struct ht_term *t = &eq->term[i % eq->nterms];
+    HT_EACH_BY(i, const struct ht_term, t, &eq->term[i % eq->nterms], 2 * eq->nterms) {
         const bool first = t->row == form->field, other = i >= eq->nterms;
         int *material = first ? &form->modulus : &form->inverse_density;
         if (t->derivative != 1 || fabs(t->coef) != 1 || t->material < 0) return false;

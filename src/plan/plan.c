@@ -47,11 +47,9 @@ static HT_ERR find_walls(struct ht_plan *plan) {
     for (int n = 0; ht_wall_at(system, n) != NULL; n++)
         ht_text_add(&names, "%s%s", n > 0 ? ", " : "", ht_wall_at(system, n)->name);
     TRY(ht_text_status(&names));
-    for (int k = 0; k < plan->grid.dims; k++) {
-        const int *wall = plan->grid.wall[k];
+    HT_EACH_BY(k, const int, wall, plan->grid.wall[k], plan->grid.dims) {
         const char *key = HT_KEY("boundary.x%d", k + 1);
-        for (int side = 0; side < 2; side++) {
-            const char *name = plan->params->boundary.side[k][side];
+        HT_EACH_BY(side, const char, name, plan->params->boundary.side[k][side], 2) {
             const struct ht_wall_kind *kind = ht_wall_find(system, name);
             REFUSE(kind == NULL, plan->params, key, "\"%s\" is no boundary of system %s; it has %s",
                    name, system->name, names.data);

@@ -186,10 +186,8 @@ double ht_plan_layer_point_reflection(const struct ht_plan *plan) {
         params->absorbing.alpha.kind == HT_VALUE_NUMBERS ||
         params->absorbing.sponge.kind == HT_VALUE_NUMBERS)
         return NAN;
-    for (int n = 0; n < 6; n++) {
-        const struct ht_layer *layer = &plan->layers.side[n / 2][n % 2];
+    HT_EACH_LAYER(n, layer, &plan->layers) {
         int row = ROWS - 1;
-        if (layer->cells == 0) continue;
         while (rows[row].cells > layer->cells) row--;
         most = fmax(most, rows[row].db[plan->order - 1]);
         if (params->absorbing.reflection.kind == HT_VALUE_NUMBERS)
@@ -200,8 +198,8 @@ double ht_plan_layer_point_reflection(const struct ht_plan *plan) {
 
 void ht_plan_sponge_reflection(const struct ht_plan *plan, double wavelengths, double db[3]) {
     for (int i = 0; i < 3; i++) db[i] = -INFINITY;
-    for (int n = 0; n < 6; n++)
-        for (int i = 0; i < 3 && plan->layers.side[n / 2][n % 2].cells; i++)
+    HT_EACH_LAYER(n, layer, &plan->layers)
+        for (int i = 0; i < 3; i++)
             db[i] = fmax(
                 db[i], ht_sponge_reflection(&plan->problem, n / 2, n % 2, wavelengths, cosines[i]));
 }
@@ -415,9 +413,8 @@ enum ht_err ht_staggered_plan_layers(struct ht_plan *plan) {
     TRY(plan_nodal(plan, usual_pair));
     const bool looks = two_speeds && given->kind != HT_VALUE_NUMBERS && !plan->medium->uniform &&
                        plan->layers.type == HT_ABSORBING_CPML;
-    for (int n = 0; n < 6 && plan->grid.dims > 1; n++) {
-        struct ht_layer *layer = &plan->layers.side[n / 2][n % 2];
-        if (layer->cells == 0) continue;
+    HT_EACH_BY(n, struct ht_layer, layer, &plan->layers.side[n / 2][n % 2], 6) {
+        if (layer->cells == 0 || plan->grid.dims == 1) continue;
         if (looks) TRY(find_contents(plan, n / 2, n % 2, layer));
         layer->mix = ht_value_or(given, two_speeds ? usual_mix(plan, layer) : 0);
         plan->layers.mix = fmax(plan->layers.mix, layer->mix);
@@ -437,10 +434,8 @@ bool ht_plan_layer_mixed_db(const struct ht_plan *plan, double mix, double db[2]
         {{-84, -77}, {-72, -65}, {-61, -54}, {-51, -43}}};
     const struct ht_params *params = plan->params;
     int row = THICKNESSES - 1, at = 0;
-    for (int n = 0; n < 6; n++) {
-        const struct ht_layer *layer = &plan->layers.side[n / 2][n % 2];
-        while (layer->cells > 0 && layer->mix == mix && row > 0 && cells[row] > layer->cells) row--;
-    }
+    HT_EACH_LAYER(n, layer, &plan->layers)
+        while (layer->mix == mix && row > 0 && cells[row] > layer->cells) row--;
     while (at < MIXES - 1 && mixes[at] < mix) at++;
     for (int i = 0; i < 2; i++) db[i] = measured[row][at][i];
     return params->absorbing.reflection.kind != HT_VALUE_NUMBERS &&

@@ -12,8 +12,7 @@ static void shrink_layers(const struct ht_problem *problem, int64_t cells, int64
     *layers = *problem->layers;
     for (int k = 0; k < problem->grid->dims; k++) {
         int64_t sum = 0;
-        for (int side = 0; side < 2; side++) {
-            struct ht_layer *layer = &layers->side[k][side];
+        HT_EACH(struct ht_layer, layer, layers->side[k], 2) {
             layer->cells = ht_least(layer->cells, cells);
             layer->length = problem->grid->h[k] * (double)layer->cells;
             sum += layer->cells;

@@ -21,9 +21,8 @@ static HT_ERR find_mark(const struct ht_survey *survey, char mark[17]) {
     uint64_t hash;
     TRY(ht_params_identity(survey->params, mark));
     hash = ht_hash(HT_HASH_SEED, mark, 17);
-    for (int i = 0; ht_params_reads(survey->params, i, &key, &path); i++) {
+    for (int i = 0; ht_params_reads(survey->params, i, &key, &path); i++)
         if (key != NULL) TRY(add_file(path, &hash));
-    }
     for (int i = 0; i < survey->count; i++) {
         HT_FREED char *weights = NULL;
         TRY(ht_text_numbered(survey->params->gradient.weights, i + 1, &weights));

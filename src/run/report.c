@@ -215,9 +215,9 @@ static void add_reflection(const struct ht_plan *plan, struct ht_facts *f) {
 /* "cpml of 8 cells at x1 lower and upper, x2 upper": of each number of cells the sides. */
 static void add_thicknesses(const struct ht_layers *layers, struct ht_text *text) {
     int64_t done[6], kinds = 0;
-    for (int n = 0; n < 6; n++) {
-        const int64_t cells = layers->side[n / 2][n % 2].cells;
-        bool said = cells == 0;
+    HT_EACH_LAYER(n, layer, layers) {
+        const int64_t cells = layer->cells;
+        bool said = false;
         for (int i = 0; i < kinds; i++) said = said || done[i] == cells;
         if (said) continue;
         ht_text_add(text, "%s of %lld cells at", kinds > 0 ? ";" : "", (long long)cells);
@@ -238,11 +238,8 @@ static void add_thicknesses(const struct ht_layers *layers, struct ht_text *text
 static double layer_share(const struct ht_plan *plan) {
     const double inner = 5, words = plan->layers.type == HT_ABSORBING_SPONGE ? 4 : 9;
     double layers = 0;
-    for (int n = 0; n < 6; n++) {
-        const struct ht_layer *layer = &plan->layers.side[n / 2][n % 2];
-        if (layer->cells > 0)
-            layers += (double)layer->cells / (double)ht_grid_nodes(&plan->grid, HT_PRIMARY, n / 2);
-    }
+    HT_EACH_LAYER(n, layer, &plan->layers)
+        layers += (double)layer->cells / (double)ht_grid_nodes(&plan->grid, HT_PRIMARY, n / 2);
     return words * layers / (inner + words * layers);
 }
 

@@ -139,8 +139,7 @@ static HT_ERR agree_on_transports(struct ht_link link[2], const char *wish) {
 }
 
 static HT_ERR use_transports(struct ht_link link[2]) {
-    for (int n = 0; n < 2 * HT_SLOTS; n++) {
-        struct ht_link *l = &link[n / HT_SLOTS];
+    HT_EACH_BY(n, struct ht_link, l, &link[n / HT_SLOTS], 2 * HT_SLOTS) {
         const int slot = n % HT_SLOTS;
         if (l->transport == transports[PEER] || l->here[slot] != NULL) continue;
         /* before any rank frees the buffer that it refers to */
@@ -432,8 +431,7 @@ struct ht_sent ht_halo_sent(const struct ht_problem *p, const struct ht_halo *h)
         const struct ht_planes planes =
             ht_exchange_planes(&passes, depth, i * depth % passes.count);
         double bytes[2] = {0};
-        for (int n = 0; n < 2 * h->parts; n++) {
-            const struct ht_halo_part *part = &h->part[n / 2];
+        HT_EACH_BY(n, const struct ht_halo_part, part, &h->part[n / 2], 2 * h->parts) {
             const int64_t *own = h->own[part->array];
             struct ht_box box = part->window.held;
             /* Layers along x3 are taken not to reach the cut. */

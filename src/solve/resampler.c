@@ -412,8 +412,7 @@ HT_ERR ht_resampler_integral(struct ht_resampler *r, double from, double to, int
     *out = (struct ht_resampled){.weight = r->weight};
     find_window(r, floor(from) - (double)first, reached - first + 1, out);
     for (int64_t j = 0; j < out->count; j++) r->weight[j] = 0;
-    for (int g = 0; g < GAUSS; g++) {
-        const double *row = gauss[g / 2];
+    HT_EACH_BY(g, const double, row, gauss[g / 2], GAUSS) {
         const double place = g % 2 ? row[0] : -row[0];
         const double at = (from + to + place * (to - from)) / 2;
         ht_lagrange_weights((int)out->count, at - (double)(first + out->low), part);

@@ -104,8 +104,7 @@ static int try_defaults(struct search *s, bool fp64, struct candidate *out) {
     int count = 0;
     const int layouts = s->problem->grid->order > 0 ? 2 : 1; /* of several values per node */
     for (int n = 0; n < layouts; n++)
-        for (int i = 0; i < ht_variant_count(); i++) {
-            const struct ht_variant *variant = ht_variant_at(i);
+        HT_EACH_BY(i, const struct ht_variant, variant, ht_variant_at(i), ht_variant_count()) {
             const struct ht_tuning t = {.variant = variant,
                                         .fp64 = fp64,
                                         .trim = gpu,
