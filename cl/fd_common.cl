@@ -46,7 +46,9 @@ struct ht_fd_coefs {
 #define HT_FD_ARGS u, a HT_FD_MEDIUM_ARGS, d, p, out HT_FD_MAP_ARG
 #if !HT_FD_LAYERED /* what a pass does of layers, too: fd_layers.cl */
 #define HT_FD_LAYER_PARAMS
-#define HT_FD_PREPARE_ROW(first, last, i2, i3) ;
+#define HT_FD_LAYER_ARGS
+#define HT_FD_ROW_TARGETS(first, last, i2, i3)
+#define HT_FD_PREPARE_TO(end) ;
 #endif
 
 /* sum + c times the second difference. */

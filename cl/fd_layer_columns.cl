@@ -66,7 +66,7 @@ HT_INLINE void ht_fd_prepare_column(const struct ht_fd_layer_args *s,
                                     const struct ht_fd_layer_coefs *c, const struct ht_fd_column *t,
                                     HT_FD_STEP_PARAMS) {
     const long step = ht_fd_along(s, t->deep);
-    real factor = ht_fd_factor(s, &t->m, HT_FD_PROFILES - 1, profile);
+    real factor = ht_fd_factor(s, &t->m, 0, HT_FD_PROFILES - 1, profile, 1);
     HT_ROLLED
     for (int i = 0; t->m.layers >> i != 0; i++) {
         const int depth = ht_fd_depth(s, i, &t->m);

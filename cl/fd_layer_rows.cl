@@ -1,40 +1,9 @@
 /* The targets of layers on CPUs, vectors along x1: a pass of cl/fd_vectors.cl or
  * cl/fd_vectors_density.cl does the layers of a row before it steps it, so that both read it from a
  * near cache. */
-/* To the next target from m1 on, of those that lie HT_WIDTH nodes apart from `first` to `end`:
- * those that are in layers, or all where there are none. */
-HT_INLINE bool ht_fd_settle(const struct ht_fd_layer_args *s, const int first, const int end,
-                            struct ht_fd_place *m) {
-    const bool all = (s->layers[0] | s->layers[1] | s->layers[2]) == 0;
-    const int upper = first + (s->cut[0][2] - first) / HT_WIDTH * HT_WIDTH;
-    for (; m->m1 < end; m->m1 = m->m1 < upper ? upper : end) {
-        m->count = end - m->m1;
-        m->layers = 0;
-        HT_UNROLLED(i, 3) {
-            if (m->m1 < s->cut[0][i + 1] && m->m1 + HT_WIDTH > s->cut[0][i])
-                m->layers |= ht_fd_layers_of(s, 0, i);
-            if (m->m2 >= s->cut[1][i] && m->m2 < s->cut[1][i + 1])
-                m->layers |= ht_fd_layers_of(s, 1, i);
-            if (m->m3 >= s->cut[2][i] && m->m3 < s->cut[2][i + 1])
-                m->layers |= ht_fd_layers_of(s, 2, i);
-        }
-        if (m->layers != 0 || all) return true;
-    }
-    return false;
-}
-
 #define HT_FD_EACH_OF_ROW(s, m, first, last, i2, i3)                         \
     for (m = (struct ht_fd_place){(int)(first), (int)(i2), (int)(i3), 0, 0}; \
          ht_fd_settle(s, (int)(first), (int)(last), &m); m.m1 += HT_WIDTH)
-
-HT_INLINE void ht_fd_prepare_row(const struct ht_fd_layer_args *s,
-                                 const struct ht_fd_layer_coefs *c, const int start,
-                                 const long first, const long last, const long i2, const long i3,
-                                 HT_FD_STEP_PARAMS) {
-    struct ht_fd_place m;
-    HT_ROLLED
-    HT_FD_EACH_OF_ROW(s, m, first, last, i2, i3) ht_fd_prepare(s, c, start, &m, HT_FD_STEP_ARGS);
-}
 
 /* In a kernel with the layers l. */
 #define HT_FD_SET_BOX                                                          \

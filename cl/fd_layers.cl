@@ -72,16 +72,20 @@ HT_INLINE long ht_fd_pick(const int axis, const long m1, const long m2, const lo
 }
 
 #if HT_FD_LAYERED
-/* What a pass hands on, and what it does of a row before its step (cl/fd_layer_rows.cl). */
+/* What a pass hands on, and what it does of the targets of a row before it steps the nodes below
+ * `end` (cl/fd_layer_rows.cl): a little ahead, so that both read them from a near cache. */
 #define HT_FD_LAYER_PARAMS                                                               \
     , const struct ht_fd_layer_args *layer, const struct ht_fd_layer_coefs *layer_coefs, \
         const int start, HT_FD_MEMORY_PARAMS
-#define HT_FD_PREPARE_ROW(first, last, i2, i3) \
-    ht_fd_prepare_row(layer, layer_coefs, start, first, last, i2, i3, HT_FD_STEP_ARGS);
-HT_INLINE void ht_fd_prepare_row(const struct ht_fd_layer_args *s,
-                                 const struct ht_fd_layer_coefs *c, const int start,
-                                 const long first, const long last, const long i2, const long i3,
-                                 HT_FD_STEP_PARAMS);
+#define HT_FD_LAYER_ARGS , layer, layer_coefs, start, HT_FD_MEMORY_ARGS
+#define HT_FD_ROW_TARGETS(first, last, i2, i3)                         \
+    const int targets = (int)(first), targets_end = (int)(last);       \
+    struct ht_fd_place target = {targets, (int)(i2), (int)(i3), 0, 0}; \
+    bool some_target = ht_fd_settle(layer, targets, targets_end, &target);
+#define HT_FD_PREPARE_TO(end)                                                                     \
+    for (; some_target && target.m1 < (end);                                                      \
+         target.m1 += HT_WIDTH, some_target = ht_fd_settle(layer, targets, targets_end, &target)) \
+        ht_fd_prepare(layer, layer_coefs, start, &target, HT_FD_STEP_ARGS);
 #endif
 
 /* A target, the HT_WIDTH nodes from (m1, m2, m3) of the window on, of which `count` are of its row:
@@ -406,12 +410,12 @@ HT_INLINE vector ht_fd_correct_node(const struct ht_fd_layer_args *s,
     return change;
 }
 
-/* The product of number `which` of the profiles of a target's layers. */
+/* factor times number `which` of the profiles of a target's layers from one on. */
 HT_INLINE vector ht_fd_factor(const struct ht_fd_layer_args *s, const struct ht_fd_place *m,
-                              const int which, HT_INPUT(real) profile) {
-    vector factor = 1;
+                              const int first, const int which, HT_INPUT(real) profile,
+                              vector factor) {
     HT_ROLLED
-    for (int i = 0; m->layers >> i != 0; i++) {
+    for (int i = first; m->layers >> i != 0; i++) {
         const int depth = ht_fd_depth(s, i, m);
         struct ht_fd_line l;
         if ((m->layers >> i & 1) == 0) continue;
@@ -421,15 +425,15 @@ HT_INLINE vector ht_fd_factor(const struct ht_fd_layer_args *s, const struct ht_
     return factor;
 }
 
-/* Nodes before their step, by one layer after the other. start: of the first step, when memories
- * hold data. */
+/* Nodes before their step, by one layer after the other, of which the first one damps d by all
+ * factors. start: of the first step, when memories hold data. */
 HT_INLINE void ht_fd_prepare(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
                              const int start, const struct ht_fd_place *m, HT_FD_STEP_PARAMS) {
+    enum { LAST = HT_FD_PROFILES - 1 };
     const long at = ht_fd_number(s, m);
-    const vector factor = ht_fd_factor(s, m, HT_FD_PROFILES - 1, profile);
     const vector modulus = HT_GLOBAL_VECTOR(a + at);
-    const vector left = HT_FD_LAYER_FLUX(factor, HT_GLOBAL_VECTOR(d + at));
-    vector step = left;
+    vector factor = 1, left = 0, step = 0;
+    bool more = false;
     HT_ROLLED
     for (int i = 0; m->layers >> i != 0; i++) {
         const int depth = ht_fd_depth(s, i, m);
@@ -437,12 +441,42 @@ HT_INLINE void ht_fd_prepare(const struct ht_fd_layer_args *s, const struct ht_f
         vector p[4];
         if ((m->layers >> i & 1) == 0) continue;
         ht_fd_find_line(s, i, m, &l);
+        if (!more) {
+            if (ht_fd_in_layer(&l, depth)) factor = ht_fd_profile(&l, LAST, depth, 1, profile);
+            factor = ht_fd_factor(s, m, i + 1, LAST, profile, factor);
+            step = left = HT_FD_LAYER_FLUX(factor, HT_GLOBAL_VECTOR(d + at));
+        }
+        more = true;
         ht_fd_node_filter(&l, depth, profile, p);
         step += ht_fd_correct_node(s, c, start, &l, depth, p, m, HT_FD_MEMORY_ARGS, modulus, factor,
                                    left, u HT_FD_MEDIUM_ARGS);
     }
     ht_fd_put(d + at, 0, m->count, step);
 }
+
+#if HT_FD_LAYERED
+/* To the next target from m1 on, of those that lie HT_WIDTH nodes apart from `first` to `end`:
+ * those that are in layers, or all where there are none. */
+HT_INLINE bool ht_fd_settle(const struct ht_fd_layer_args *s, const int first, const int end,
+                            struct ht_fd_place *m) {
+    const bool all = (s->layers[0] | s->layers[1] | s->layers[2]) == 0;
+    const int upper = first + (s->cut[0][2] - first) / HT_WIDTH * HT_WIDTH;
+    for (; m->m1 < end; m->m1 = m->m1 < upper ? upper : end) {
+        m->count = end - m->m1;
+        m->layers = 0;
+        HT_UNROLLED(i, 3) {
+            if (m->m1 < s->cut[0][i + 1] && m->m1 + HT_WIDTH > s->cut[0][i])
+                m->layers |= ht_fd_layers_of(s, 0, i);
+            if (m->m2 >= s->cut[1][i] && m->m2 < s->cut[1][i + 1])
+                m->layers |= ht_fd_layers_of(s, 1, i);
+            if (m->m3 >= s->cut[2][i] && m->m3 < s->cut[2][i + 1])
+                m->layers |= ht_fd_layers_of(s, 2, i);
+        }
+        if (m->layers != 0 || all) return true;
+    }
+    return false;
+}
+#endif
 
 #if HT_FD_DENSITY
 /* Half of the products of first differences of u at half points +-1/2. */

@@ -18,25 +18,26 @@ HT_INLINE vector ht_fd_sum(const struct ht_fd_args *s, const struct ht_fd_coefs 
     return sum;
 }
 
-/* The targets of the row whose node 0 is number row. */
+/* The targets of a row. */
 HT_INLINE void ht_fd_row(const struct ht_fd_args *s, const struct ht_fd_coefs *c, const int mode,
-                         long row, HT_FD_PARAMS) {
+                         const long i2, const long i3, HT_FD_PARAMS HT_FD_LAYER_PARAMS) {
+    const long row = i3 * s->plane + i2 * s->row;
     const long first = row + s->begin[0], end = row + s->end[0];
-    if (end - first < HT_WIDTH) {
-        for (long at = first; at < end; at++) ht_fd_node(s, c, mode, at, HT_FD_ARGS);
-    } else {
-        for (long next = first; next < end; next += HT_WIDTH) {
-            const long at = next < end - HT_WIDTH ? next : end - HT_WIDTH;
+    HT_FD_ROW_TARGETS(s->begin[0], s->end[0], i2, i3)
+    const bool few = end - first < HT_WIDTH;
+    for (long next = first; next < end; next += HT_WIDTH) {
+        const long at = next < end - HT_WIDTH ? next : end - HT_WIDTH;
+        HT_FD_PREPARE_TO(next - row + HT_WIDTH)
+        if (!few)
             ht_fd_write(mode, at, (int)(next - at), ht_fd_sum(s, c, u + at), u, a, d, p,
                         out HT_FD_KEEP_ARGS(0));
-        }
     }
+    for (long at = first; few && at < end; at++) ht_fd_node(s, c, mode, at, HT_FD_ARGS);
 }
 
 HT_INLINE void ht_fd_walk(const struct ht_fd_args *s, const struct ht_fd_coefs *c, const int mode,
                           HT_FD_PARAMS HT_FD_LAYER_PARAMS) {
     HT_EACH_ROW(i2, i3) {
-        HT_FD_PREPARE_ROW(s->begin[0], s->end[0], i2, i3)
-        ht_fd_row(s, c, mode, i3 * s->plane + i2 * s->row, HT_FD_ARGS);
+        ht_fd_row(s, c, mode, i2, i3, HT_FD_ARGS HT_FD_LAYER_ARGS);
     }
 }

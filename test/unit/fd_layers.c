@@ -446,6 +446,33 @@ static void test_device(const char *variant, struct ht_device *device, const str
     }
 }
 
+/* Layers by rows, lines and columns give the same bits; only steps of fd-march, where density
+ * varies, add in another order. */
+static void test_bits(struct ht_device *device, const struct given *g, bool fp64) {
+    int64_t differ = 0;
+    char name[80];
+    struct scene s;
+    make(&s, g, 0.95);
+    const int64_t nodes = ht_grid_total(&s.grid, HT_PRIMARY);
+    HT_FREED double *p = random_values(nodes, 29), *d = zeros(nodes);
+    HT_FREED double *first = zeros(nodes), *other = zeros(nodes);
+    double *const u[] = {first, other};
+    hold(&s, p);
+    for (int i = 0; i < 2; i++) {
+        HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels;
+        HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper;
+        make_kernels_by(i ? "fd-plain" : "auto", &s.problem, device, fp64, &kernels);
+        must(ht_stepper_create(&s.problem, device, &kernels, &stepper));
+        put_u(&s.problem, &stepper, HT_PRIMARY, p);
+        put_u(&s.problem, &stepper, HT_DUAL, d);
+        step(&stepper, 40);
+        get_u(&s.problem, &stepper, HT_PRIMARY, u[i]);
+    }
+    for (int64_t n = 0; n < nodes; n++) differ += u[0][n] != u[1][n];
+    TEST_CHECK(differ == 0, "%s, %s: %lld of %lld values differ from those of fd-plain",
+               name_of(g, name), ht_real_name(fp64), (long long)differ, (long long)nodes);
+}
+
 /* ---- long runs ---- */
 
 /* A small box of layers on all sides, whose medium is rough. */
@@ -487,6 +514,10 @@ int main(int argc, char **argv) {
     test_decay(true);
     struct ht_device *device = test_device_here();
     if (device != NULL) ht_device_cache(device, argc > 1 ? argv[1] : NULL);
+    for (int i = 0; i < 5 && device != NULL; i++) {
+        const struct given *g = &media[(int[]){4, 5, 6, 8, 9}[i]];
+        if (!g->density || !ht_device_info(device)->gpu) test_bits(device, g, i == 2);
+    }
     /* fd-plain has the kernels of layers of GPUs. */
     for (int i = 0; i < 10 && device != NULL; i++)
         test_device(i < 5 ? "auto" : "fd-plain", device, &media[(int[]){4, 5, 6, 8, 9}[i % 5]],
