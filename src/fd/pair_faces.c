@@ -354,22 +354,31 @@ static HT_ERR couple_point(struct sweep *w, const int64_t m[3]) {
     return HT_OK;
 }
 
-/* Of neighbours the planes of couplings beside own ones, 0 where there is none. */
+enum { TAG = 78 }; /* no other's */
+
+/* Of neighbours the planes of couplings beside own ones; those of each rank go to both. */
 static HT_ERR exchange(struct sweep *w) {
     const struct ht_grid *grid = w->faces->grid;
     const struct ht_pair_listed *of = &w->faces->listed[w->group];
     const int64_t size = w->n[0] * w->n[1], values = size * of->couplings;
-    const int ranks = ht_comm_size(grid->slab.comm);
-    double *all;
-    HT_ARRAY(double, out, 2 * values);
-    TRY(HT_TAKE(w->pool, all, (2 * ranks + 1) * values));
-    for (int64_t i = 0; i < 2 * values; i++)
-        out[i] = *sum_at(w, of->coupling + (int)(i % values / size),
-                         i < values ? w->own.first : w->own.last - 1, i % size);
-    TRY(ht_comm_gather(grid->slab.comm, out, (size_t)(2 * values) * sizeof *out, all));
+    HT_ARRAY(double, out, values);
     for (int side = 0; side < 2; side++) {
-        const int from = ht_grid_neighbour(grid, side);
-        w->beside[side] = all + (from >= 0 ? 2 * from + 1 - side : 2 * ranks) * values;
+        const int to = ht_grid_neighbour(grid, side), from = ht_grid_neighbour(grid, 1 - side);
+        struct ht_message *message = NULL;
+        enum ht_err err = HT_OK;
+        for (int64_t i = 0; i < values; i++)
+            out[i] = *sum_at(w, of->coupling + (int)(i / size),
+                             side ? w->own.last - 1 : w->own.first, i % size);
+        TRY(HT_TAKE(w->pool, w->beside[1 - side], values));
+        if (to >= 0)
+            TRY(ht_message_send(grid->slab.comm, to, TAG, out, values * (int64_t)sizeof *out,
+                                &message));
+        if (from >= 0)
+            err = ht_message_pass(grid->slab.comm, from, TAG, false, w->beside[1 - side],
+                                  values * (int64_t)sizeof *out);
+        if (err == HT_OK && message != NULL) err = ht_message_wait(&message);
+        ht_message_abandon(message);
+        TRY(err);
     }
     return HT_OK;
 }
