@@ -11,6 +11,7 @@ static int compare(const void *a, const void *b) {
 /* Sorts, and adds up what falls on one node, in an order that weights define. */
 static void merge(struct ht_point *list) {
     int kept = 0;
+    if (list->count == 0) return; /* NULL is no array for qsort */
     qsort(list->node, (size_t)list->count, sizeof *list->node, compare);
     HT_EACH(const struct ht_point_node, node, list->node, list->count) {
         struct ht_point_node *last = &list->node[kept - (kept > 0)];
