@@ -15,10 +15,10 @@
  *     q = (p0 + f/2) D u + f m,   e = p0 X - f g u,   m = (p0 + p1) X - (1 - p2) e,
  * as if data had been damped before time 0, too: they leave no rest.
  *
- * A work-item computes q at the half points around its node itself, from u and from m before the
- * step, which stands in a buffer of its own: so one launch does all, and q is not stored. On CPUs a
- * target is the HT_WIDTH nodes of a vector along x1; of a layer along x1 they have depths of their
- * own.
+ * A node has q at the half points around it from u and from m before the step, which stands in a
+ * buffer of its own: so one launch does all, and q is not stored. On CPUs, and where layers meet,
+ * each node computes all of them itself, on GPUs else each is computed once. On CPUs a target is
+ * the HT_WIDTH nodes of a vector along x1; of a layer along x1 they have depths of their own.
  *
  * A sponge multiplies u and d by exp(-sigma dt) after each step.
  *

@@ -234,8 +234,7 @@ static HT_ERR run_layers(void *self, const struct ht_task *task) {
                                  .d = s->values[HT_FD_D],
                                  .out = s->values[HT_FD_U],
                                  .layers = &s->layers};
-    const bool none = s->layers.sides.count == 0 || !s->layers.sponge;
-    return none ? HT_OK : s->engine.ops->work(&s->engine, &w);
+    return s->layers.sides.count == 0 ? HT_OK : s->engine.ops->work(&s->engine, &w);
 }
 
 /* What a step back computes of a box: nodes that layers do not change. */
@@ -294,6 +293,7 @@ void ht_fd_passes(const struct ht_problem *problem, int sequence, struct ht_pass
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, true);
     const int64_t reach = ht_fd_reach(&spec);
     const bool again = sequence == HT_FD_FORWARDS;
+    const bool sponge = problem->layers != NULL && problem->layers->type == HT_ABSORBING_SPONGE;
     *out = (struct ht_passes){.once = !again};
     for (int i = problem->stages == 1 || sequence == HT_FD_BEGIN; i < 2; i++) {
         const enum ht_fd_pass which = i == 0 ? HT_FD_STAGE : last[sequence];
@@ -304,7 +304,7 @@ void ht_fd_passes(const struct ht_problem *problem, int sequence, struct ht_pass
                                  .writes = writes[which],
                                  .reach = {reach, reach}};
         ht_pass_add(pass, HT_TASK_STEP);
-        if (problem->layers != NULL && which == HT_FD_UPDATE) ht_pass_add(pass, HT_TASK_LAYERS);
+        if (sponge && which == HT_FD_UPDATE) ht_pass_add(pass, HT_TASK_LAYERS);
         if (problem->shots != NULL && again) ht_pass_add(pass, HT_TASK_INJECT);
     }
     out->half[HT_PRIMARY][1] = out->count;
