@@ -5,23 +5,31 @@
  * high, high low, high high (docs/developers/method.md). As tensor cores truncate their sums, those
  * of a unit start from zero together, small ones first, and their result is added to the others by
  * a rounded addition. */
-/* Units, of HT_UNIT k steps of a chunk, each with the chunk's source nodes. */
-#define HT_UNITS (HT_CHUNKS * HT_PAIRS / HT_UNIT)
+#define HT_UNITS (HT_CHUNKS * HT_CHUNK_UNITS)
 #define HT_CHUNK_OF(unit) ((unit)*HT_UNIT / HT_PAIRS)
 #define HT_UNIT_PACKS (HT_UNIT * HT_TILES * 64 / HT_BLOCK)
 #define HT_OP_PACKS ((HT_RESIDENT ? HT_UNITS : HT_STAGES) * HT_UNIT_PACKS)
 #define HT_OP_SIZE (HT_UNITS * HT_UNIT_PACKS * HT_BLOCK)
 
-/* They are copied so many ahead of use; HT_AHEAD <= HT_UNITS. */
+/* Source nodes are copied so many chunks ahead of use, by the units of a chunk in equal shares, the
+ * operator as many units ahead; HT_AHEAD <= HT_CHUNKS, and 1 where a chunk has two units. */
 #define HT_AHEAD (HT_STAGES - 1)
 #define HT_STAGE_AFTER(stage, n)                 \
     (HT_STAGES == 2              ? (stage) ^ (n) \
      : (stage) + (n) < HT_STAGES ? (stage) + (n) \
                                  : (stage) + (n)-HT_STAGES)
-#define HT_COPY_UNIT(unit, to)                                                                     \
-    if (!HT_RESIDENT) ht_operator_copy(item, unit, HT_UNIT_PACKS, op, table + (to)*HT_UNIT_PACKS); \
-    ht_chunk_copy(&a, &copies, HT_CHUNK_OF(unit),                                                  \
-                  data + (to)*HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG));
+#define HT_OP_STAGE(unit, stage) (HT_CHUNK_UNITS > 1 ? (unit) % HT_CHUNK_UNITS : (stage))
+#define HT_COPY_OPERATOR(unit, to)                      \
+    if (!HT_RESIDENT)                                   \
+        ht_operator_copy(item, unit, HT_UNIT_PACKS, op, \
+                         table + HT_OP_STAGE(unit, to) * HT_UNIT_PACKS);
+#define HT_COPY_NODES(unit, to)                                  \
+    ht_chunk_copy(&a, &copies, (unit)*HT_UNIT_BLOCKS,            \
+                  data + (to)*HT_STAGE_SIZE +                    \
+                      (unit) % HT_CHUNK_UNITS * HT_UNIT_BLOCKS * \
+                          HT_PITCH HT_EACH_SRC(HT_SRC_ARG));
+/* The first units of the next planes follow the last one. */
+#define HT_WRAPPED(unit) ((unit) < HT_UNITS ? (unit) : (unit)-HT_UNITS)
 
 /* Blocks whose products are interleaved, so that at least four products are in flight between two
  * that add to the same results. */
@@ -88,11 +96,14 @@ HT_TOOL_KERNEL ht_propagator_tensor(HT_STEP_PARAMS(op)) {
     for (int unit = 0; HT_RESIDENT && unit < HT_UNITS; unit++)
         ht_operator_copy(item, unit, HT_UNIT_PACKS, op, table + unit * HT_UNIT_PACKS);
     ht_copies_at(&a, begin, end, &copies);
-    for (int unit = 0; unit < HT_AHEAD; unit++) {
-        HT_COPY_UNIT(unit, unit)
+    for (int chunk = 0; chunk < HT_AHEAD; chunk++) {
+        HT_COPY_OPERATOR(chunk, chunk)
+        HT_UNROLLED(i, HT_CHUNK_UNITS) {
+            HT_COPY_NODES(chunk * HT_CHUNK_UNITS + i, chunk)
+        }
         HT_COPY_COMMIT();
     }
-    int stage = 0; /* buffer of the next unit */
+    int stage = 0; /* buffer of the next unit's chunk */
     for (long m3 = begin; m3 < end; m3 += HT_DEPTH) {
         int node[2], inside[2];
         ht_targets_at(&a, m1, m2, m3, end, node, inside);
@@ -101,17 +112,18 @@ HT_TOOL_KERNEL ht_propagator_tensor(HT_STEP_PARAMS(op)) {
         for (int unit = 0; unit < HT_UNITS; unit++) {
             real left[HT_UNIT][HT_PART_BLOCKS][4];
             const int from = stage, to = HT_STAGE_AFTER(from, HT_AHEAD);
-            const int next = unit + HT_AHEAD, turn = next == HT_UNITS;
+            const int next = unit + HT_AHEAD, nodes = unit + HT_AHEAD * HT_CHUNK_UNITS;
             HT_LOCAL const ht_pack *at =
                 data + from * HT_STAGE_SIZE + (row * HT_CHUNK + t) * HT_PITCH + first1;
-            HT_LOCAL const ht_pack *right = table + (HT_RESIDENT ? unit : from) * HT_UNIT_PACKS;
+            HT_LOCAL const ht_pack *right =
+                table + (HT_RESIDENT ? unit : HT_OP_STAGE(unit, from)) * HT_UNIT_PACKS;
             HT_COPY_WAIT(HT_AHEAD - 1);
             HT_BARRIER();
-            stage = HT_STAGE_AFTER(stage, 1);
-            if (turn) ht_copies_at(&a, m3 + HT_DEPTH, end, &copies);
-            const int wrapped = HT_AHEAD > 1 ? next - HT_UNITS : 0;
-            if (HT_DEPTH > 1 || next < HT_UNITS || m3 + 1 < end) {
-                HT_COPY_UNIT(next < HT_UNITS ? next : wrapped, to)
+            if ((unit + 1) % HT_CHUNK_UNITS == 0) stage = HT_STAGE_AFTER(stage, 1);
+            if (nodes == HT_UNITS) ht_copies_at(&a, m3 + HT_DEPTH, end, &copies);
+            HT_COPY_OPERATOR(HT_WRAPPED(next), to)
+            if (HT_DEPTH > 1 || nodes < HT_UNITS || m3 + 1 < end) {
+                HT_COPY_NODES(HT_WRAPPED(nodes), to)
             }
             HT_COPY_COMMIT();
             HT_EACH_STEP {

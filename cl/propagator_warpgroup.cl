@@ -73,7 +73,7 @@ HT_INLINE void ht_chunk_products(HT_LOCAL const ht_pair *at, HT_LOCAL const unsi
         /* lanes with odd t swap the pairs to avoid bank conflicts */
         const int pair = j ^ (HT_ITEM() & 1);
         struct ht_sums sums;
-        ht_sums_begin(at + pair, parity[pair] ^ part * HT_PART_BLOCKS, &sums);
+        ht_sums_begin(at + pair, parity[pair] ^ HT_FIRST_BLOCK(part), &sums);
         HT_UNROLLED(g, HT_PART_BLOCKS) {
             const int own = (j * HT_PART_BLOCKS + g) % 2;
             ht_left_halves(g, &sums, high[own], low[own]);
@@ -129,7 +129,8 @@ HT_TOOL_KERNEL ht_propagator_warpgroup(HT_STEP_PARAMS(op)) {
             if (last) ht_copies_at(&a, m3 + 2, end, &copies);
             ht_operator_copy(item, next, HT_CHUNK_PACKS, op,
                              (HT_LOCAL ht_pack *)(table + stage * HT_CHUNK_VALUES));
-            ht_chunk_copy(&a, &copies, next, data + stage * HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG));
+            ht_chunk_copy(&a, &copies, next * HT_CHUNK,
+                          data + stage * HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG));
             HT_COPY_COMMIT();
             ht_chunk_products((HT_LOCAL const ht_pair *)(data + from * HT_STAGE_SIZE +
                                                          (row * HT_CHUNK + t) * HT_PITCH + first1),

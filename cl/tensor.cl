@@ -19,17 +19,21 @@
  * the same parity, and a pair of results is contiguous in a node.
  *
  * With HT_PARTS = 2, 4, 8 the parity blocks of a tile's targets are distributed over as many
- * work-groups by the signs along the last axes.
+ * work-groups by the signs along the last axes; with more, the rows of each block, too.
  *     op[part][chunk][k step of the chunk][tile][lane][2].
  * info: the parity of each (chunk, l % 4, pair), then for each (tile, l % 4) the target slot *
  * HT_PADDED_COEFS + storage index of the pair of results, -1 for none. */
 #define HT_PAIRS (HT_BLOCK / 2)
 typedef HT_VECTOR(2) ht_pair;
-#define HT_PART_BLOCKS (HT_CORNERS / HT_PARTS)
+#define HT_PART_BLOCKS (HT_PARTS < HT_CORNERS ? HT_CORNERS / HT_PARTS : 1)
+#define HT_FIRST_BLOCK(part) ((part)*HT_CORNERS / HT_PARTS)
 #define HT_INFO_PARITIES (HT_CHUNKS * 4 * HT_PAIRS)
 #define HT_INFOS (HT_INFO_PARITIES + HT_TILES * 4)
 #define HT_WARP_CELLS (16 / HT_DEPTH)
 #define HT_ROW_WARPS (HT_CELLS / HT_WARP_CELLS)
+/* Units, of HT_UNIT k steps, of a chunk. */
+#define HT_CHUNK_UNITS (HT_PAIRS / HT_UNIT)
+#define HT_UNIT_BLOCKS (HT_CHUNK / HT_CHUNK_UNITS)
 #define HT_EACH_STEP HT_UNROLL for (int j = 0; j < HT_UNIT; j++)
 /* lanes with odd t swap the pairs to avoid bank conflicts */
 #define HT_PAIR_OF(j) (HT_PAIRS == 2 ? (j) ^ (t & 1) : 0)
@@ -79,14 +83,15 @@ HT_INLINE void ht_copies_at(const struct ht_step_args *a, const long m3, const l
     }
 }
 
-/* Starts to copy a chunk, without branches: beyond the last block that one, for which the operator
- * has zeros. A chunk within a field steps from block to block. */
+/* Starts to copy a unit's share of a chunk, blocks from `first` on, without branches: beyond the
+ * last block that one, for which the operator has zeros. A chunk within a field steps from block to
+ * block. */
 HT_INLINE void ht_chunk_copy(const struct ht_step_args *a, const struct ht_copies *copies,
-                             const int chunk, HT_LOCAL ht_pack *data HT_EACH_SRC(HT_SRC_PARAM)) {
+                             const int first, HT_LOCAL ht_pack *data HT_EACH_SRC(HT_SRC_PARAM)) {
     const long nodes = a->src_nodes;
     HT_GLOBAL const ht_pack *from = (HT_GLOBAL const ht_pack *)src0;
-    HT_UNROLLED(b, HT_CHUNK) {
-        const int next = chunk * HT_CHUNK + b;
+    HT_UNROLLED(b, HT_UNIT_BLOCKS) {
+        const int next = first + b;
         const int block = next < HT_BLOCKS ? next : HT_BLOCKS - 1;
         if (b % HT_STEPS == 0) {
             const int field = block / HT_FIELD_BLOCKS;
@@ -229,7 +234,7 @@ HT_INLINE void ht_face_sums(HT_LOCAL const ht_pair *at, const int face, const re
  * signs. */
 HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity, const int part,
                             real left[HT_PART_BLOCKS][4]) {
-    const int bits = parity ^ part * HT_PART_BLOCKS;
+    const int bits = parity ^ HT_FIRST_BLOCK(part);
     const real sign[3] = {HT_SIGN_OF(bits, 0), HT_SIGN_OF(bits, 1), HT_SIGN_OF(bits, 2)};
 #if HT_DEPTH > 1
     real face[3][2][4];

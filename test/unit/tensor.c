@@ -221,7 +221,7 @@ int main(void) {
     static const struct scene scenes[] = {
         {"propagator-tensor", "acoustic", 2, 0, false, false},
         {"propagator-tensor", "wave", 3, 0, false, true},
-        {"propagator-tensor", "maxwell", 6, 0, false, true}, /* which just fits */
+        {"propagator-tensor", "maxwell", 6, 0, false, true}, /* whose blocks are shared */
         {"propagator-planes", "wave", 4, -1, false, false},
         {"propagator-planes", "wave", 5, -1, false, true},
         {"propagator-planes", "acoustic", 2, 0, false, true},
