@@ -102,13 +102,18 @@ static struct ht_tensor_shape tensor_shape(const struct ht_spec *spec, const str
     return s;
 }
 
-/* A work-item's registers must hold the results of all tiles of a part, 4 reals each. Where they
- * are too few for those of a block, parts share its rows, though each computes the sums over
- * vertices: 0.4 of the time on an H200, but up to 1.3 where they suffice. */
+/* A work-item's registers must hold the results of all tiles of a part, 4 reals each. */
 static int ht_tensor_parts(const struct ht_spec *spec, int most_tiles) {
-    const int blocks = 1 << spec->eq->dims, held = spec->fp64 ? 30 : 60;
     int parts = 1;
-    while (make_cut(spec, parts).all > (parts < blocks ? most_tiles : held)) parts *= 2;
+    while (parts < 1 << spec->eq->dims && make_cut(spec, parts).all > most_tiles) parts *= 2;
+    return parts;
+}
+
+/* Where all registers are too few for the results of a block, parts share its rows, though each
+ * computes the sums over vertices: 0.4 of the time on an H200, but up to 1.3 where they suffice.
+ * Not measured of two planes. */
+static int shared_parts(const struct ht_spec *spec, int parts) {
+    while (make_cut(spec, parts).all > (spec->fp64 ? 30 : 60)) parts *= 2;
     return parts;
 }
 
@@ -125,6 +130,7 @@ static HT_ERR complete(const struct ht_tuning *tuning, const struct ht_spec *spe
     if (spec->eq->dims == 1) out->rows = 1;
     out->chunk = HT_TENSOR_CHUNK;
     out->parts = ht_tensor_parts(spec, most_tiles);
+    if (out->depth == 1) out->parts = shared_parts(spec, out->parts);
     *s = tensor_shape(spec, out, limit);
     while (tuning->rows <= 0 && out->rows > 1 && s->local_bytes > limit) {
         out->rows /= 2;
