@@ -47,8 +47,9 @@ struct ht_fd_coefs {
 #if !HT_FD_LAYERED /* what a pass does of layers, too: fd_layers.cl */
 #define HT_FD_LAYER_PARAMS
 #define HT_FD_LAYER_ARGS
-#define HT_FD_ROW_TARGETS(first, last, i2, i3)
-#define HT_FD_PREPARE_TO(end) ;
+#define HT_FD_PARTS 1
+#define HT_FD_PREPARE_PART(k, i2, i3) s->end[0]
+#define HT_FD_PREPARE_ROW(first, last, i2, i3) ;
 #endif
 
 /* sum + c times the second difference. */

@@ -1,9 +1,133 @@
 /* The targets of layers on CPUs, vectors along x1: a pass of cl/fd_vectors.cl or
  * cl/fd_vectors_density.cl does the layers of a row before it steps it, so that both read it from a
  * near cache. */
+/* The layers along x2 and x3 that the nodes of a row are in. */
+HT_INLINE int ht_fd_layers_across(const struct ht_fd_layer_args *s, const struct ht_fd_place *m) {
+    int layers = 0;
+    HT_UNROLLED(i, 3) {
+        if (m->m2 >= s->cut[1][i] && m->m2 < s->cut[1][i + 1]) layers |= ht_fd_layers_of(s, 1, i);
+        if (m->m3 >= s->cut[2][i] && m->m3 < s->cut[2][i + 1]) layers |= ht_fd_layers_of(s, 2, i);
+    }
+    return layers;
+}
+
+/* To the next target from m1 on, of those that lie HT_WIDTH nodes apart from `first` to `end`:
+ * those that are in layers, or all where there are none. */
+HT_INLINE bool ht_fd_settle(const struct ht_fd_layer_args *s, const int first, const int end,
+                            struct ht_fd_place *m) {
+    const bool all = (s->layers[0] | s->layers[1] | s->layers[2]) == 0;
+    const int upper = first + (s->cut[0][2] - first) / HT_WIDTH * HT_WIDTH;
+    for (; m->m1 < end; m->m1 = m->m1 < upper ? upper : end) {
+        m->count = end - m->m1;
+        m->layers = ht_fd_layers_across(s, m);
+        HT_UNROLLED(i, 3)
+            if (m->m1 < s->cut[0][i + 1] && m->m1 + HT_WIDTH > s->cut[0][i])
+                m->layers |= ht_fd_layers_of(s, 0, i);
+        if (m->layers != 0 || all) return true;
+    }
+    return false;
+}
 #define HT_FD_EACH_OF_ROW(s, m, first, last, i2, i3)                         \
     for (m = (struct ht_fd_place){(int)(first), (int)(i2), (int)(i3), 0, 0}; \
          ht_fd_settle(s, (int)(first), (int)(last), &m); m.m1 += HT_WIDTH)
+
+/* A vector of targets m by a layer of theirs; damp: the first one, which damps d by all factors. In
+ * the first step `out` has what they have left of d, for the layers after it. */
+HT_INLINE void ht_fd_do_vector(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
+                               const int start, const bool damp, const struct ht_fd_line *l,
+                               const int depth, const vector p[4], const struct ht_fd_place *m,
+                               const vector factor, HT_FD_STEP_PARAMS, HT_GLOBAL real *out) {
+    const long at = ht_fd_number(s, m);
+    vector step = HT_GLOBAL_VECTOR(d + at), left = 0;
+    if (damp) step = HT_FD_LAYER_FLUX(factor, step);
+    if (start) left = damp ? step : HT_GLOBAL_VECTOR(out + at);
+    if (start && damp) ht_fd_put(out + at, l->first, l->end, step);
+    step += ht_fd_correct_node(s, c, start, l, depth, p, m, HT_FD_MEMORY_ARGS,
+                               HT_GLOBAL_VECTOR(a + at), factor, left, u HT_FD_MEDIUM_ARGS);
+    ht_fd_put(d + at, l->first, l->end, step);
+}
+
+/* The factors of a vector of targets from those of layer i on, which is one of theirs. */
+HT_INLINE vector ht_fd_factors(const struct ht_fd_layer_args *s, const int i,
+                               const struct ht_fd_line *l, const int depth,
+                               const struct ht_fd_place *m, HT_INPUT(real) profile) {
+    enum { LAST = HT_FD_PROFILES - 1 };
+    const vector own = ht_fd_in_layer(l, depth) ? ht_fd_profile(l, LAST, depth, 1, profile) : 1;
+    return ht_fd_factor(s, m, i + 1, LAST, profile, own);
+}
+
+/* Targets from m on, m.count, all in the same layers, by layer i of these, along x1, whose vectors
+ * lie from its wall on. */
+HT_INLINE void ht_fd_part_along(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
+                                const int start, const bool damp, const int i, const int way,
+                                struct ht_fd_place m, HT_FD_STEP_PARAMS, HT_GLOBAL real *out) {
+    const int from = m.m1, to = from + m.count, wall = s->layer[i].wall;
+    const int nearest = way > 0 ? from - wall : wall - to + 1;
+    int next = nearest / HT_WIDTH * HT_WIDTH;
+    HT_ROLLED
+    for (int left = nearest - next + m.count; left > 0; left -= HT_WIDTH, next += HT_WIDTH) {
+        const int depth = way > 0 ? next : next + HT_WIDTH - 1;
+        struct ht_fd_line l;
+        vector p[4], factor = 1;
+        m.m1 = wall + way * depth;
+        m.count = to - m.m1;
+        ht_fd_find_line(s, i, &m, &l);
+        l.axis = 0;
+        l.way = way;
+        l.first = from - m.m1;
+        ht_fd_node_filter(&l, depth, profile, p);
+        if (damp) factor = ht_fd_factors(s, i, &l, depth, &m, profile);
+        if (start) factor = ht_fd_factor(s, &m, 0, HT_FD_PROFILES - 1, profile, 1);
+        ht_fd_do_vector(s, c, start, damp, &l, depth, p, &m, factor, HT_FD_STEP_ARGS, out);
+    }
+}
+
+/* As above, along another axis. */
+HT_INLINE void ht_fd_part_across(const struct ht_fd_layer_args *s,
+                                 const struct ht_fd_layer_coefs *c, const int start,
+                                 const bool damp, const int i, struct ht_fd_place m,
+                                 HT_FD_STEP_PARAMS, HT_GLOBAL real *out) {
+    const int depth = ht_fd_depth(s, i, &m);
+    struct ht_fd_line l;
+    vector p[4], factor = 1;
+    ht_fd_find_line(s, i, &m, &l);
+    l.axis = l.axis == 1 ? 1 : 2;
+    ht_fd_node_filter(&l, depth, profile, p);
+    if (damp) factor = ht_fd_factors(s, i, &l, depth, &m, profile);
+    HT_ROLLED
+    for (; m.count > 0; m.count -= HT_WIDTH, m.m1 += HT_WIDTH) {
+        l.end = m.count;
+        if (start) factor = ht_fd_factor(s, &m, 0, HT_FD_PROFILES - 1, profile, 1);
+        ht_fd_do_vector(s, c, start, damp, &l, depth, p, &m, factor, HT_FD_STEP_ARGS, out);
+        l.wall += HT_WIDTH;
+        l.own += HT_WIDTH;
+    }
+}
+
+/* Those targets of a row from `first` to `last` that are in part k before their step, by one layer
+ * after the other. The end of the part. */
+HT_INLINE int ht_fd_prepare_part(const struct ht_fd_layer_args *s,
+                                 const struct ht_fd_layer_coefs *c, const int start, const int k,
+                                 const int first, const int last, const int i2, const int i3,
+                                 HT_FD_STEP_PARAMS, HT_GLOBAL real *out) {
+    const int from = s->cut[0][k], to = s->cut[0][k + 1];
+    struct ht_fd_place m = {from > first ? from : first, i2, i3, 0, 0};
+    bool damp = true;
+    m.layers = ht_fd_layers_of(s, 0, k) | ht_fd_layers_across(s, &m);
+    m.count = (to < last ? to : last) - m.m1;
+    HT_ROLLED
+    for (int i = 0; m.count > 0 && m.layers >> i != 0; i++) {
+        if ((m.layers >> i & 1) == 0) continue;
+        if (s->layer[i].axis > 0)
+            ht_fd_part_across(s, c, start, damp, i, m, HT_FD_STEP_ARGS, out);
+        else if (s->layer[i].way > 0)
+            ht_fd_part_along(s, c, start, damp, i, 1, m, HT_FD_STEP_ARGS, out);
+        else
+            ht_fd_part_along(s, c, start, damp, i, -1, m, HT_FD_STEP_ARGS, out);
+        damp = false;
+    }
+    return to;
+}
 
 /* In a kernel with the layers l. */
 #define HT_FD_SET_BOX                                                          \

@@ -72,20 +72,25 @@ HT_INLINE long ht_fd_pick(const int axis, const long m1, const long m2, const lo
 }
 
 #if HT_FD_LAYERED
-/* What a pass hands on, and what it does of the targets of a row before it steps the nodes below
- * `end` (cl/fd_layer_rows.cl): a little ahead, so that both read them from a near cache. */
+/* What a pass hands on, and what it does of the targets of a row before it steps them
+ * (cl/fd_layer_rows.cl), so that both read them from a near cache. */
 #define HT_FD_LAYER_PARAMS                                                               \
     , const struct ht_fd_layer_args *layer, const struct ht_fd_layer_coefs *layer_coefs, \
         const int start, HT_FD_MEMORY_PARAMS
 #define HT_FD_LAYER_ARGS , layer, layer_coefs, start, HT_FD_MEMORY_ARGS
-#define HT_FD_ROW_TARGETS(first, last, i2, i3)                         \
-    const int targets = (int)(first), targets_end = (int)(last);       \
-    struct ht_fd_place target = {targets, (int)(i2), (int)(i3), 0, 0}; \
-    bool some_target = ht_fd_settle(layer, targets, targets_end, &target);
-#define HT_FD_PREPARE_TO(end)                                                                     \
-    for (; some_target && target.m1 < (end);                                                      \
-         target.m1 += HT_WIDTH, some_target = ht_fd_settle(layer, targets, targets_end, &target)) \
-        ht_fd_prepare(layer, layer_coefs, start, &target, HT_FD_STEP_ARGS);
+#define HT_FD_PARTS 3
+#define HT_FD_PREPARE_PART(k, i2, i3)                                                          \
+    ht_fd_prepare_part(layer, layer_coefs, start, k, layer->cut[0][0], layer->cut[0][3], (int)(i2), (int)(i3), HT_FD_STEP_ARGS, \
+                       out)
+#define HT_FD_PREPARE_ROW(first, last, i2, i3)                                          \
+    HT_ROLLED                                                                           \
+    for (int k = 0; k < HT_FD_PARTS; k++)                                               \
+        ht_fd_prepare_part(layer, layer_coefs, start, k, (int)(first), (int)(last), (int)(i2),  \
+                      (int)(i3), HT_FD_STEP_ARGS, out);
+HT_INLINE int ht_fd_prepare_part(const struct ht_fd_layer_args *s,
+                                 const struct ht_fd_layer_coefs *c, const int start, const int k,
+                                 const int first, const int last, const int i2, const int i3,
+                                 HT_FD_STEP_PARAMS, HT_GLOBAL real *out);
 #endif
 
 /* A target, the HT_WIDTH nodes from (m1, m2, m3) of the window on, of which `count` are of its row:
@@ -124,7 +129,8 @@ HT_INLINE HT_GLOBAL const real *ht_fd_behind(HT_GLOBAL const real *from, const i
 
 /* A line of layer i along its normal, through a target; of a vector, through its first node. */
 struct ht_fd_line {
-    int axis, way, cells, count;
+    int axis, way, cells;
+    int first, end; /* nodes of the vector that are targets */
     int inward; /* bytes of the window: a node inwards */
     int pitch;  /* bytes of the memory: an entry inwards */
     long wall;  /* number in the window of the node on the wall */
@@ -137,7 +143,8 @@ HT_INLINE void ht_fd_find_line(const struct ht_fd_layer_args *s, const int i,
     l->axis = s->layer[i].axis;
     l->way = s->layer[i].way;
     l->cells = s->layer[i].cells;
-    l->count = m->count;
+    l->first = 0;
+    l->end = m->count;
     l->inward = s->layer[i].inward;
     l->pitch = s->layer[i].pitch;
     l->wall = ht_fd_number(s, m) - ht_fd_depth(s, i, m) * (l->way * ht_fd_along(s, l->axis));
@@ -175,7 +182,9 @@ HT_INLINE void ht_fd_put(HT_GLOBAL real *to, const int from, const int end, cons
     } else {
         real values[HT_WIDTH];
         *(loose *)values = value;
-        for (int e = from > 0 ? from : 0; e < end && e < HT_WIDTH; e++) to[e] = values[e];
+        HT_ROLLED
+        for (int e = 0; e < HT_WIDTH; e++)
+            if (e >= from && e < end) to[e] = values[e];
     }
 }
 
@@ -201,10 +210,11 @@ HT_INLINE vector ht_fd_recall(const struct ht_fd_line *l, const int depth,
 HT_INLINE void ht_fd_remember(const struct ht_fd_line *l, const int depth, const vector value,
                               HT_GLOBAL real *memory) {
     HT_GLOBAL real *to = (HT_GLOBAL real *)ht_fd_behind(memory + l->own, depth, l->pitch);
-    int from = 0, end = l->count;
+    int from = l->first, end = l->end;
     if (ht_fd_along_vector(l)) { /* those in the layer */
+        const int least = l->way > 0 ? -depth : depth - l->cells + 1;
         const int most = l->way > 0 ? l->cells - depth : depth + 1;
-        from = l->way > 0 ? -depth : depth - l->cells + 1;
+        from = least > from ? least : from;
         end = most < end ? most : end;
     }
     ht_fd_put(to, from, end, value);
@@ -326,38 +336,54 @@ HT_INLINE vector ht_fd_begin(const struct ht_fd_layer_args *s, const struct ht_f
 /* Vectors that hold the half points of the nodes of one. */
 #define HT_FD_LAYER_VECTORS ((2 * HT_FD_LAYER_R + 2 * HT_WIDTH - 2) / HT_WIDTH)
 
-/* Half points along a vector, from HT_FD_LAYER_R below its first node on: each once. As
- * ht_fd_correct has them, the first one of 2 R or 2 R + 1 in near and flux. */
+/* HT_WIDTH numbers of vectors that lie side by side, from number `first` on. */
+HT_INLINE vector ht_fd_between(const vector *row, const int first) {
+    vector between = 0;
+    HT_UNROLLED(e, HT_WIDTH)
+        between[e] = row[(first + e) / HT_WIDTH][(first + e) % HT_WIDTH];
+    return between;
+}
+
+/* Half points along a vector whose node next to the wall is at a multiple of HT_WIDTH: each once.
+ * As ht_fd_correct has them, the first one of 2 R or 2 R + 1 in near and flux. They stay in
+ * registers: what is read back otherwise than it was written waits for all that was before. */
 HT_INLINE vector ht_fd_points_along(const struct ht_fd_layer_coefs *c, const struct ht_fd_line *l,
                                     const int depth, const int start, HT_INPUT(real) u,
                                     HT_INPUT(real) profile,
                                     HT_INPUT(real) before HT_FD_MEDIUM_PARAMS, vector *q,
                                     vector *flux) {
-    const int up = l->way > 0 ? 0 : 1; /* half points count from the node above them */
-    const int mine = HT_FD_LAYER_R - up, most = HT_FD_LAYER_VECTORS * HT_WIDTH;
-    real row[3][HT_FD_LAYER_VECTORS * HT_WIDTH];
+    enum { R = HT_FD_LAYER_R, LAST = HT_FD_LAYER_VECTORS - 1, END = HT_FD_LAYER_VECTORS * HT_WIDTH };
+    const bool up = l->way > 0;
+    const int next = up ? depth : depth - HT_WIDTH + 1;
+    vector row[3][HT_FD_LAYER_VECTORS]; /* in the order of memory */
     HT_UNROLLED(k, HT_FD_LAYER_VECTORS) {
-        const int point = depth - up + l->way * (k * HT_WIDTH - HT_FD_LAYER_R);
+        const int least = next - R + k * HT_WIDTH, point = up ? least : least + HT_WIDTH - 1;
         HT_GLOBAL const real *at = u + l->wall + l->way * point;
-        vector slope = 0, after, through = 0;
-        HT_UNROLLED(j, HT_FD_LAYER_R)
-            slope = HT_FD_FIRST((vector)HT_FD_LAYER_FIRST(c, j), HT_GLOBAL_VECTOR(at - l->way * j),
-                                HT_GLOBAL_VECTOR(at + l->way * (j + 1)), slope);
-        *(loose *)(row[0] + k * HT_WIDTH) = ht_fd_damped(
-            l, point, false, start, slope, profile, before HT_FD_MEDIUM_ARGS, &after, &through);
-        *(loose *)(row[1] + k * HT_WIDTH) = through;
-        *(loose *)(row[2] + k * HT_WIDTH) = after;
+        vector slope = 0, after = 0, through = 0, damped = 0;
+        if (least < l->cells + (HT_FD_DENSITY ? R : 0)) {
+            HT_UNROLLED(j, R)
+                slope = HT_FD_FIRST((vector)HT_FD_LAYER_FIRST(c, j),
+                                    HT_GLOBAL_VECTOR(at - l->way * j),
+                                    HT_GLOBAL_VECTOR(at + l->way * (j + 1)), slope);
+            damped = ht_fd_damped(l, point, false, start, slope, profile,
+                                  before HT_FD_MEDIUM_ARGS, &after, &through);
+        }
+        row[0][up ? k : LAST - k] = damped;
+        row[1][up ? k : LAST - k] = through;
+        row[2][up ? k : LAST - k] = after;
     }
-    for (int n = 0; n < HT_FD_LAYER_R; n++) { /* even at the wall */
-        const int from = mine + l->way * (n - depth), to = mine + l->way * (-1 - n - depth);
-        if (from < 0 || to < 0 || from >= most || to >= most) continue;
-        HT_UNROLLED(i, 2) row[i][to] = row[i][from];
+    if (next == 0) { /* even at the wall */
+        HT_UNROLLED(i, 2)
+            HT_UNROLLED(n, R) {
+                const int to = up ? n : END - 1 - n, from = up ? 2 * R - 1 - n : END - 2 * R + n;
+                row[i][to / HT_WIDTH][to % HT_WIDTH] = row[i][from / HT_WIDTH][from % HT_WIDTH];
+            }
     }
-    HT_UNROLLED(n, 2 * HT_FD_LAYER_R) {
-        q[n] = *(loose *)(row[0] + mine + l->way * (n - HT_FD_LAYER_R));
-        flux[n] = *(loose *)(row[1] + mine + l->way * (n - HT_FD_LAYER_R));
+    HT_UNROLLED(n, 2 * R) {
+        q[n] = ht_fd_between(row[0], up ? n : LAST * HT_WIDTH - n);
+        flux[n] = ht_fd_between(row[1], up ? n : LAST * HT_WIDTH - n);
     }
-    return *(loose *)(row[2] + mine);
+    return ht_fd_between(row[2], up ? R : LAST * HT_WIDTH - R);
 }
 #endif
 
@@ -453,30 +479,6 @@ HT_INLINE void ht_fd_prepare(const struct ht_fd_layer_args *s, const struct ht_f
     }
     ht_fd_put(d + at, 0, m->count, step);
 }
-
-#if HT_FD_LAYERED
-/* To the next target from m1 on, of those that lie HT_WIDTH nodes apart from `first` to `end`:
- * those that are in layers, or all where there are none. */
-HT_INLINE bool ht_fd_settle(const struct ht_fd_layer_args *s, const int first, const int end,
-                            struct ht_fd_place *m) {
-    const bool all = (s->layers[0] | s->layers[1] | s->layers[2]) == 0;
-    const int upper = first + (s->cut[0][2] - first) / HT_WIDTH * HT_WIDTH;
-    for (; m->m1 < end; m->m1 = m->m1 < upper ? upper : end) {
-        m->count = end - m->m1;
-        m->layers = 0;
-        HT_UNROLLED(i, 3) {
-            if (m->m1 < s->cut[0][i + 1] && m->m1 + HT_WIDTH > s->cut[0][i])
-                m->layers |= ht_fd_layers_of(s, 0, i);
-            if (m->m2 >= s->cut[1][i] && m->m2 < s->cut[1][i + 1])
-                m->layers |= ht_fd_layers_of(s, 1, i);
-            if (m->m3 >= s->cut[2][i] && m->m3 < s->cut[2][i + 1])
-                m->layers |= ht_fd_layers_of(s, 2, i);
-        }
-        if (m->layers != 0 || all) return true;
-    }
-    return false;
-}
-#endif
 
 #if HT_FD_DENSITY
 /* Half of the products of first differences of u at half points +-1/2. */

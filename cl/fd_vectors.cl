@@ -23,14 +23,17 @@ HT_INLINE void ht_fd_row(const struct ht_fd_args *s, const struct ht_fd_coefs *c
                          const long i2, const long i3, HT_FD_PARAMS HT_FD_LAYER_PARAMS) {
     const long row = i3 * s->plane + i2 * s->row;
     const long first = row + s->begin[0], end = row + s->end[0];
-    HT_FD_ROW_TARGETS(s->begin[0], s->end[0], i2, i3)
     const bool few = end - first < HT_WIDTH;
-    for (long next = first; next < end; next += HT_WIDTH) {
-        const long at = next < end - HT_WIDTH ? next : end - HT_WIDTH;
-        HT_FD_PREPARE_TO(next - row + HT_WIDTH)
-        if (!few)
+    long next = first;
+    HT_ROLLED
+    for (int k = 0; k < HT_FD_PARTS; k++) {
+        const long ready = row + HT_FD_PREPARE_PART(k, i2, i3);
+        const long stop = ready < end ? ready - HT_WIDTH + 1 : end;
+        for (; next < stop && !few; next += HT_WIDTH) {
+            const long at = next < end - HT_WIDTH ? next : end - HT_WIDTH;
             ht_fd_write(mode, at, (int)(next - at), ht_fd_sum(s, c, u + at), u, a, d, p,
                         out HT_FD_KEEP_ARGS(0));
+        }
     }
     for (long at = first; few && at < end; at++) ht_fd_node(s, c, mode, at, HT_FD_ARGS);
 }

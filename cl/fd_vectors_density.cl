@@ -155,10 +155,8 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s, const struct ht_fd_coefs *
                              (i2 - t.first2) * HT_FD_SEGMENT);
         }
         if (z < t.begin) continue;
-        for (long i2 = t.first2; i2 < t.end2; i2++) {
-            HT_FD_ROW_TARGETS(t.own, t.start + t.count, HT_DIMS > 2 ? i2 : z, HT_DIMS > 2 ? z : 0)
-            HT_FD_PREPARE_TO(t.start + t.count)
-        }
+        for (long i2 = t.first2; i2 < t.end2; i2++)
+            HT_FD_PREPARE_ROW(t.own, t.start + t.count, HT_DIMS > 2 ? i2 : z, HT_DIMS > 2 ? z : 0)
         ht_fd_plane(s, &t, c, mode, z, z * step + t.start, HT_FD_ARGS, fluxes);
     }
 #else
