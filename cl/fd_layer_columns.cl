@@ -61,6 +61,32 @@ HT_INLINE void ht_fd_go_on(struct ht_fd_place *m, const int deep) {
     HT_ROLLED                           \
     for (; t.count > 0; t.count--, ht_fd_go_on(m, t.deep))
 
+/* A node before its first step, by one layer after the other, of which the first one damps d by all
+ * factors. */
+HT_INLINE void ht_fd_prepare(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
+                             const struct ht_fd_place *m, HT_FD_STEP_PARAMS) {
+    const long at = ht_fd_number(s, m);
+    real factor = 1, left = 0, step = 0;
+    bool more = false;
+    HT_ROLLED
+    for (int i = 0; m->layers >> i != 0; i++) {
+        const int depth = ht_fd_depth(s, i, m);
+        struct ht_fd_line l;
+        real p[4];
+        if ((m->layers >> i & 1) == 0) continue;
+        ht_fd_find_line(s, i, m, &l);
+        if (!more) {
+            factor = ht_fd_factors(s, i, &l, depth, m, profile);
+            step = left = HT_FD_LAYER_FLUX(factor, d[at]);
+        }
+        more = true;
+        ht_fd_node_filter(&l, depth, profile, p);
+        step += ht_fd_correct_node(s, c, 1, &l, depth, p, m, HT_FD_MEMORY_ARGS, a[at], factor, left,
+                                   u HT_FD_MEDIUM_ARGS);
+    }
+    d[at] = step;
+}
+
 /* The columns of a work-item, by one layer after the other. */
 HT_INLINE void ht_fd_prepare_column(const struct ht_fd_layer_args *s,
                                     const struct ht_fd_layer_coefs *c, const struct ht_fd_column *t,

@@ -114,7 +114,7 @@ HT_INLINE int ht_fd_one_layer(const struct ht_fd_layer_args *s) {
         struct ht_fd_line line;                                                          \
         int first, last;                                                                 \
         if (start) {                                                                     \
-            HT_FD_EACH_TARGET(m) ht_fd_prepare(&l, &c, start, m, HT_FD_STEP_ARGS);       \
+            HT_FD_EACH_TARGET(m) ht_fd_prepare(&l, &c, m, HT_FD_STEP_ARGS);              \
             return;                                                                      \
         }                                                                                \
         const int one = ht_fd_one_layer(&l);                                             \

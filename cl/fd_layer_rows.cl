@@ -47,15 +47,6 @@ HT_INLINE void ht_fd_do_vector(const struct ht_fd_layer_args *s, const struct ht
     ht_fd_put(d + at, l->first, l->end, step);
 }
 
-/* The factors of a vector of targets from those of layer i on, which is one of theirs. */
-HT_INLINE vector ht_fd_factors(const struct ht_fd_layer_args *s, const int i,
-                               const struct ht_fd_line *l, const int depth,
-                               const struct ht_fd_place *m, HT_INPUT(real) profile) {
-    enum { LAST = HT_FD_PROFILES - 1 };
-    const vector own = ht_fd_in_layer(l, depth) ? ht_fd_profile(l, LAST, depth, 1, profile) : 1;
-    return ht_fd_factor(s, m, i + 1, LAST, profile, own);
-}
-
 /* Targets from m on, m.count, all in the same layers, by layer i of these, along x1, whose vectors
  * lie from its wall on. */
 HT_INLINE void ht_fd_part_along(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,

@@ -79,14 +79,14 @@ HT_INLINE long ht_fd_pick(const int axis, const long m1, const long m2, const lo
         const int start, HT_FD_MEMORY_PARAMS
 #define HT_FD_LAYER_ARGS , layer, layer_coefs, start, HT_FD_MEMORY_ARGS
 #define HT_FD_PARTS 3
-#define HT_FD_PREPARE_PART(k, i2, i3)                                                          \
-    ht_fd_prepare_part(layer, layer_coefs, start, k, layer->cut[0][0], layer->cut[0][3], (int)(i2), (int)(i3), HT_FD_STEP_ARGS, \
-                       out)
-#define HT_FD_PREPARE_ROW(first, last, i2, i3)                                          \
-    HT_ROLLED                                                                           \
-    for (int k = 0; k < HT_FD_PARTS; k++)                                               \
-        ht_fd_prepare_part(layer, layer_coefs, start, k, (int)(first), (int)(last), (int)(i2),  \
-                      (int)(i3), HT_FD_STEP_ARGS, out);
+#define HT_FD_PREPARE_PART(k, i2, i3)                                                    \
+    ht_fd_prepare_part(layer, layer_coefs, start, k, layer->cut[0][0], layer->cut[0][3], \
+                       (int)(i2), (int)(i3), HT_FD_STEP_ARGS, out)
+#define HT_FD_PREPARE_ROW(first, last, i2, i3)                                                 \
+    HT_ROLLED                                                                                  \
+    for (int k = 0; k < HT_FD_PARTS; k++)                                                      \
+        ht_fd_prepare_part(layer, layer_coefs, start, k, (int)(first), (int)(last), (int)(i2), \
+                           (int)(i3), HT_FD_STEP_ARGS, out);
 HT_INLINE int ht_fd_prepare_part(const struct ht_fd_layer_args *s,
                                  const struct ht_fd_layer_coefs *c, const int start, const int k,
                                  const int first, const int last, const int i2, const int i3,
@@ -131,10 +131,10 @@ HT_INLINE HT_GLOBAL const real *ht_fd_behind(HT_GLOBAL const real *from, const i
 struct ht_fd_line {
     int axis, way, cells;
     int first, end; /* nodes of the vector that are targets */
-    int inward; /* bytes of the window: a node inwards */
-    int pitch;  /* bytes of the memory: an entry inwards */
-    long wall;  /* number in the window of the node on the wall */
-    long own;   /* number in the memory of the first entry */
+    int inward;     /* bytes of the window: a node inwards */
+    int pitch;      /* bytes of the memory: an entry inwards */
+    long wall;      /* number in the window of the node on the wall */
+    long own;       /* number in the memory of the first entry */
     int profile;
 };
 
@@ -339,8 +339,7 @@ HT_INLINE vector ht_fd_begin(const struct ht_fd_layer_args *s, const struct ht_f
 /* HT_WIDTH numbers of vectors that lie side by side, from number `first` on. */
 HT_INLINE vector ht_fd_between(const vector *row, const int first) {
     vector between = 0;
-    HT_UNROLLED(e, HT_WIDTH)
-        between[e] = row[(first + e) / HT_WIDTH][(first + e) % HT_WIDTH];
+    HT_UNROLLED(e, HT_WIDTH) between[e] = row[(first + e) / HT_WIDTH][(first + e) % HT_WIDTH];
     return between;
 }
 
@@ -352,7 +351,11 @@ HT_INLINE vector ht_fd_points_along(const struct ht_fd_layer_coefs *c, const str
                                     HT_INPUT(real) profile,
                                     HT_INPUT(real) before HT_FD_MEDIUM_PARAMS, vector *q,
                                     vector *flux) {
-    enum { R = HT_FD_LAYER_R, LAST = HT_FD_LAYER_VECTORS - 1, END = HT_FD_LAYER_VECTORS * HT_WIDTH };
+    enum {
+        R = HT_FD_LAYER_R,
+        LAST = HT_FD_LAYER_VECTORS - 1,
+        END = HT_FD_LAYER_VECTORS * HT_WIDTH
+    };
     const bool up = l->way > 0;
     const int next = up ? depth : depth - HT_WIDTH + 1;
     vector row[3][HT_FD_LAYER_VECTORS]; /* in the order of memory */
@@ -362,11 +365,11 @@ HT_INLINE vector ht_fd_points_along(const struct ht_fd_layer_coefs *c, const str
         vector slope = 0, after = 0, through = 0, damped = 0;
         if (least < l->cells + (HT_FD_DENSITY ? R : 0)) {
             HT_UNROLLED(j, R)
-                slope = HT_FD_FIRST((vector)HT_FD_LAYER_FIRST(c, j),
-                                    HT_GLOBAL_VECTOR(at - l->way * j),
-                                    HT_GLOBAL_VECTOR(at + l->way * (j + 1)), slope);
-            damped = ht_fd_damped(l, point, false, start, slope, profile,
-                                  before HT_FD_MEDIUM_ARGS, &after, &through);
+                slope =
+                    HT_FD_FIRST((vector)HT_FD_LAYER_FIRST(c, j), HT_GLOBAL_VECTOR(at - l->way * j),
+                                HT_GLOBAL_VECTOR(at + l->way * (j + 1)), slope);
+            damped = ht_fd_damped(l, point, false, start, slope, profile, before HT_FD_MEDIUM_ARGS,
+                                  &after, &through);
         }
         row[0][up ? k : LAST - k] = damped;
         row[1][up ? k : LAST - k] = through;
@@ -451,33 +454,14 @@ HT_INLINE vector ht_fd_factor(const struct ht_fd_layer_args *s, const struct ht_
     return factor;
 }
 
-/* Nodes before their step, by one layer after the other, of which the first one damps d by all
- * factors. start: of the first step, when memories hold data. */
-HT_INLINE void ht_fd_prepare(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
-                             const int start, const struct ht_fd_place *m, HT_FD_STEP_PARAMS) {
+/* That of all layers of a target from layer i on, whose line is l. */
+HT_INLINE vector ht_fd_factors(const struct ht_fd_layer_args *s, const int i,
+                               const struct ht_fd_line *l, const int depth,
+                               const struct ht_fd_place *m, HT_INPUT(real) profile) {
     enum { LAST = HT_FD_PROFILES - 1 };
-    const long at = ht_fd_number(s, m);
-    const vector modulus = HT_GLOBAL_VECTOR(a + at);
-    vector factor = 1, left = 0, step = 0;
-    bool more = false;
-    HT_ROLLED
-    for (int i = 0; m->layers >> i != 0; i++) {
-        const int depth = ht_fd_depth(s, i, m);
-        struct ht_fd_line l;
-        vector p[4];
-        if ((m->layers >> i & 1) == 0) continue;
-        ht_fd_find_line(s, i, m, &l);
-        if (!more) {
-            if (ht_fd_in_layer(&l, depth)) factor = ht_fd_profile(&l, LAST, depth, 1, profile);
-            factor = ht_fd_factor(s, m, i + 1, LAST, profile, factor);
-            step = left = HT_FD_LAYER_FLUX(factor, HT_GLOBAL_VECTOR(d + at));
-        }
-        more = true;
-        ht_fd_node_filter(&l, depth, profile, p);
-        step += ht_fd_correct_node(s, c, start, &l, depth, p, m, HT_FD_MEMORY_ARGS, modulus, factor,
-                                   left, u HT_FD_MEDIUM_ARGS);
-    }
-    ht_fd_put(d + at, 0, m->count, step);
+    vector factor = 1;
+    if (ht_fd_in_layer(l, depth)) factor = ht_fd_profile(l, LAST, depth, 1, profile);
+    return ht_fd_factor(s, m, i + 1, LAST, profile, factor);
 }
 
 #if HT_FD_DENSITY

@@ -18,6 +18,16 @@ HT_INLINE vector ht_fd_sum(const struct ht_fd_args *s, const struct ht_fd_coefs 
     return sum;
 }
 
+/* Of the nodes from `at` on, which the next row has, what is not in a cache yet. */
+HT_INLINE void ht_fd_fetch(const struct ht_fd_args *s, const int mode, const long at,
+                           HT_FD_PARAMS) {
+    HT_PREFETCH(u + at + HT_FD_R * ht_fd_stride(s, HT_DIMS - 1));
+    HT_PREFETCH(a + at);
+    if (HT_FD_HAS_D(mode)) HT_PREFETCH(d + at);
+    if (mode == HT_FD_APART) HT_PREFETCH(p + at);
+    if (HT_FD_HAS_OUT(mode)) HT_PREFETCH(out + at);
+}
+
 /* The targets of a row. */
 HT_INLINE void ht_fd_row(const struct ht_fd_args *s, const struct ht_fd_coefs *c, const int mode,
                          const long i2, const long i3, HT_FD_PARAMS HT_FD_LAYER_PARAMS) {
@@ -31,6 +41,7 @@ HT_INLINE void ht_fd_row(const struct ht_fd_args *s, const struct ht_fd_coefs *c
         const long stop = ready < end ? ready - HT_WIDTH + 1 : end;
         for (; next < stop && !few; next += HT_WIDTH) {
             const long at = next < end - HT_WIDTH ? next : end - HT_WIDTH;
+            ht_fd_fetch(s, mode, at + s->row, HT_FD_ARGS);
             ht_fd_write(mode, at, (int)(next - at), ht_fd_sum(s, c, u + at), u, a, d, p,
                         out HT_FD_KEEP_ARGS(0));
         }

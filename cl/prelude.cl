@@ -37,6 +37,7 @@ static __device__ __forceinline__ float ht_load_half(unsigned short bits) {
     return x;
 }
 #define HT_LOAD_HALF(p, i) ht_load_half((p)[i])
+#define HT_PREFETCH(p) (void)(p)
 #define HT_BARRIER() __syncthreads()
 #define HT_ITEM() ((int)threadIdx.x)
 #define HT_GROUP_1() ((long)blockIdx.x)
@@ -96,6 +97,12 @@ __attribute__((overloadable, convergent)) void barrier(cl_mem_fence_flags);
 #define HT_HALF half
 #define HT_STORE_HALF(p, i, x) vstore_half((float)(x), (size_t)(i), p)
 #define HT_LOAD_HALF(p, i) vload_half((size_t)(i), p)
+/* Begins to read what lies at a global address into a near cache, on CPUs. */
+#ifdef __NV_CL_C_VERSION
+#define HT_PREFETCH(p) (void)(p)
+#else
+#define HT_PREFETCH(p) __builtin_prefetch((const void *)(size_t)(p))
+#endif
 #define HT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define HT_ITEM() ((int)get_local_id(0))
 #define HT_GROUP_1() ((long)get_group_id(0))
