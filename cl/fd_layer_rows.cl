@@ -73,6 +73,18 @@ HT_INLINE void ht_fd_part_along(const struct ht_fd_layer_args *s, const struct h
     }
 }
 
+/* Of what layer i remembers of a vector of the next row, that which no row has read yet. */
+HT_INLINE void ht_fd_fetch_memory(const struct ht_fd_layer_args *s, const int i,
+                                  const struct ht_fd_line *l, const int depth,
+                                  HT_FD_MEMORY_PARAMS) {
+    const int next = l->axis == 1 ? depth + l->way : depth;
+    const int point = l->way > 0 ? next + HT_FD_LAYER_R - 1 : next - HT_FD_LAYER_R;
+    const long own = l->own + s->layer[i].step[1];
+    HT_PREFETCH(ht_fd_behind(before + own, point, l->pitch));
+    HT_PREFETCH(ht_fd_behind(halves + own, next, l->pitch));
+    HT_PREFETCH(ht_fd_behind(nodes + own, next, l->pitch));
+}
+
 /* As above, along another axis. */
 HT_INLINE void ht_fd_part_across(const struct ht_fd_layer_args *s,
                                  const struct ht_fd_layer_coefs *c, const int start,
@@ -88,6 +100,7 @@ HT_INLINE void ht_fd_part_across(const struct ht_fd_layer_args *s,
     HT_ROLLED
     for (; m.count > 0; m.count -= HT_WIDTH, m.m1 += HT_WIDTH) {
         l.end = m.count;
+        ht_fd_fetch_memory(s, i, &l, depth, HT_FD_MEMORY_ARGS);
         if (start) factor = ht_fd_factor(s, &m, 0, HT_FD_PROFILES - 1, profile, 1);
         ht_fd_do_vector(s, c, start, damp, &l, depth, p, &m, factor, HT_FD_STEP_ARGS, out);
         l.wall += HT_WIDTH;
