@@ -514,14 +514,15 @@ int main(int argc, char **argv) {
     test_decay(true);
     struct ht_device *device = test_device_here();
     if (device != NULL) ht_device_cache(device, argc > 1 ? argv[1] : NULL);
-    for (int i = 0; i < 5 && device != NULL; i++) {
-        const struct given *g = &media[(int[]){4, 5, 6, 8, 9}[i]];
-        if (!g->density || !ht_device_info(device)->gpu) test_bits(device, g, i == 2);
+    /* Each in one precision, by night in both: all tests of it take the same kernels. fd-plain has
+     * those of layers of GPUs. */
+    for (int i = 0; i < (test_all() ? 10 : 5) && device != NULL; i++) {
+        const struct given *g = &media[(int[]){4, 5, 6, 8, 9}[i % 5]];
+        const bool fp64 = (i % 5 != 0 && i % 5 != 2) != (i >= 5);
+        if (!g->density || !ht_device_info(device)->gpu) test_bits(device, g, fp64);
+        test_device("auto", device, g, fp64);
+        test_device("fd-plain", device, g, fp64);
     }
-    /* fd-plain has the kernels of layers of GPUs. */
-    for (int i = 0; i < 10 && device != NULL; i++)
-        test_device(i < 5 ? "auto" : "fd-plain", device, &media[(int[]){4, 5, 6, 8, 9}[i % 5]],
-                    i % 5 != 2);
     ht_device_close(device);
     return test_end("fd_layers");
 }
