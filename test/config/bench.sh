@@ -122,7 +122,7 @@ CFG
 chosen="device.select=$select device.backend=${HTWAVE_BACKEND:-auto}"
 chosen="$chosen device.cache=tuned"
 # shellcheck disable=SC2086
-timeout 300 "$htwave" tune run.cfg $chosen --seconds 2 --json >tune.json \
+timeout 300 "$htwave" tune run.cfg $chosen --seconds 0.5 --json >tune.json \
     2>message.txt
 code=$?
 judge "tune: exit code $code" [ $code = 0 ]
@@ -139,7 +139,7 @@ judge 'tune: where it is kept, and who takes it' \
     [ "$(grep -c -e '^Kept in words:$' -e '^runs of .* take' \
     words.txt)" = 2 ]
 timeout 300 "$htwave" tune --device "$select" --quiet --systems advection \
-    --dims 1 --orders 1 --precisions single --cache none --seconds 1 \
+    --dims 1 --orders 1 --precisions single --cache none --seconds 0.3 \
     >words.txt 2>message.txt
 judge 'tune --cache none: nothing is kept' grep -q '^Not kept: ' words.txt
 best=$(sed -n 's/.*], "variant": "\([a-z0-9-]*\)".*/\1/p' tune.json)

@@ -101,8 +101,8 @@ ends INT 0.5 interrupted check plane.cfg "$device" --quiet \
 if have_device; then
     select=${HTWAVE_DEVICE:-cpu}
     # PoCL is open then, whose compiler takes this signal.
-    ends USR1 2 interrupted tune --device "$select" --quiet --orders 3,4,5
-    ends INT 2 interrupted bench --device "$select" --quiet --out bench
+    ends USR1 1 interrupted tune --device "$select" --quiet --orders 3,4,5
+    ends INT 1 interrupted bench --device "$select" --quiet --out bench
     judge 'bench: bench.json has what was measured' valid_json bench/bench.json
     ends INT 0 interrupted devices --measure
 else
