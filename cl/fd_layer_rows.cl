@@ -1,6 +1,6 @@
-/* The targets of layers on CPUs, vectors along x1: a pass of cl/fd_vectors.cl or
- * cl/fd_vectors_density.cl does the layers of a row before it steps it, so that both read it from a
- * near cache. */
+/* The targets of layers on CPUs, vectors along x1: a pass does the layers of a row before it steps
+ * it, so that both read it from a near cache, that of cl/fd_vectors.cl part by part, since caches
+ * fetch ahead what is read in the order of memory. */
 /* The layers along x2 and x3 that the nodes of a row are in. */
 HT_INLINE int ht_fd_layers_across(const struct ht_fd_layer_args *s, const struct ht_fd_place *m) {
     int layers = 0;

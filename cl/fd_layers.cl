@@ -16,9 +16,10 @@
  * as if data had been damped before time 0, too: they leave no rest.
  *
  * A node has q at the half points around it from u and from m before the step, which stands in a
- * buffer of its own: so one launch does all, and q is not stored. On CPUs, and where layers meet,
- * each node computes all of them itself, on GPUs else each is computed once. On CPUs a target is
- * the HT_WIDTH nodes of a vector along x1; of a layer along x1 they have depths of their own.
+ * buffer of its own: so one launch does all, and q is not stored. On CPUs along x2 and x3, and
+ * where layers meet, each node computes all of them itself, else each is computed once. On CPUs a
+ * target is the HT_WIDTH nodes of a vector along x1; of a layer along x1 they have depths of their
+ * own.
  *
  * A sponge multiplies u and d by exp(-sigma dt) after each step.
  *
@@ -182,9 +183,8 @@ HT_INLINE void ht_fd_put(HT_GLOBAL real *to, const int from, const int end, cons
     } else {
         real values[HT_WIDTH];
         *(loose *)values = value;
-        HT_ROLLED
-        for (int e = 0; e < HT_WIDTH; e++)
-            if (e >= from && e < end) to[e] = values[e];
+        HT_ROLLED /* one masked store */
+            for (int e = 0; e < HT_WIDTH; e++) if (e >= from && e < end) to[e] = values[e];
     }
 }
 
