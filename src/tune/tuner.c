@@ -211,9 +211,7 @@ bool ht_tuning_load(const struct ht_device *device, const char *class_name, stru
     name_result(class_name, name);
     if (!ht_device_recall(device, name, &kept, sizeof kept)) return false;
     *out = kept.tuned;
-    for (int i = 0; i < ht_variant_count(); i++)
-        if (strcmp(ht_variant_at(i)->name, kept.variant) == 0)
-            out->tuning.variant = ht_variant_at(i);
+    out->tuning.variant = ht_variant_find(kept.variant, NULL, false);
     return out->tuning.variant != NULL;
 }
 
