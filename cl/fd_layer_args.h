@@ -23,16 +23,17 @@ struct ht_fd_layer {
 };
 
 /* The targets are cut into 3 x 3 x 3 zones, their box along each axis where a layer ends that
- * changes nodes: the nodes of a zone are in the same layers. Zone (i1, i2, i3), number i1 + 3 i2 +
- * 9 i3, has the nodes from cut[k][i_k] to cut[k][i_k + 1] along axis k; it may be empty. Groups are
- * of one zone each, but on CPUs. */
+ * changes nodes: the nodes of a zone are in the same layers. Zone (i1, i2, i3) has the nodes from
+ * cut[k][i_k] to cut[k][i_k + 1] along axis k; it may be empty. Groups are of one zone each, but on
+ * CPUs. */
 struct ht_fd_layer_args {
     int row, plane; /* nodes of a row, of a plane of the window */
     struct ht_fd_layer layer[HT_FD_MOST_LAYERS];
     int cut[3][4];
     int first[HT_FD_ZONES + 1]; /* number of a zone's first group; of all */
     int layers[3];              /* [axis] bit 8 i_k + i: the zone is in layer i */
-    int rows, planes, unused;   /* of a group on CPUs: as in struct ht_fd_args */
+    int rows, planes;           /* of a group on CPUs: as in struct ht_fd_args */
+    int meeting; /* of a group: nodes along an axis that is the normal of no layer, of others are */
 };
 
 #endif

@@ -1,6 +1,5 @@
-/* The kernels of layers, but those of cl/fd_layer_rows.cl: a work-item takes a column of targets
- * along which the layers that they are in are as deep, so that what it has of the layers stays in
- * registers. */
+/* Zones of targets, and nodes one by one: a work-item takes a column of targets along which the
+ * layers that they are in are as deep. */
 /* The zone of a group: the last one whose first group is not behind it. */
 HT_INLINE int ht_fd_zone(const struct ht_fd_layer_args *s, const int group) {
     int zone = 0;
@@ -8,6 +7,12 @@ HT_INLINE int ht_fd_zone(const struct ht_fd_layer_args *s, const int group) {
     for (int most = 16; most > 0; most /= 2)
         if (zone + most < HT_FD_ZONES && group >= s->first[zone + most]) zone += most;
     return zone;
+}
+
+/* Part i_k of axis k of a zone whose number, divided by 3^k, is n: 0, 2, 1, so that where layers
+ * meet is done early: it takes long. */
+HT_INLINE int ht_fd_zone_part(const int n) {
+    return (3 - n % 3) % 3;
 }
 
 /* Targets of a work-item: `count` along `deep`. */
@@ -23,7 +28,8 @@ struct ht_fd_column {
  * by side read of a layer what is in a near cache. There are less than 2^31 targets. */
 HT_INLINE bool ht_fd_target(const struct ht_fd_layer_args *s, struct ht_fd_column *t) {
     const int group = (int)HT_GROUP_1(), zone = ht_fd_zone(s, group);
-    const int i1 = zone % 3, i2 = zone / 3 % 3, i3 = zone / 9;
+    const int i1 = ht_fd_zone_part(zone), i2 = ht_fd_zone_part(zone / 3);
+    const int i3 = ht_fd_zone_part(zone / 9);
     const bool in1 = ht_fd_layers_of(s, 0, i1) != 0, in2 = ht_fd_layers_of(s, 1, i2) != 0;
     const bool in3 = ht_fd_layers_of(s, 2, i3) != 0;
     const unsigned n1 = (unsigned)(s->cut[0][i1 + 1] - s->cut[0][i1]);
@@ -61,56 +67,24 @@ HT_INLINE void ht_fd_go_on(struct ht_fd_place *m, const int deep) {
     HT_ROLLED                           \
     for (; t.count > 0; t.count--, ht_fd_go_on(m, t.deep))
 
-/* A node before its first step, by one layer after the other, of which the first one damps d by all
- * factors. */
+/* A node before its step, by one layer after the other, from the last one on, with which d is
+ * damped by all factors. start: of the first step, when memories hold data. */
 HT_INLINE void ht_fd_prepare(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
-                             const struct ht_fd_place *m, HT_FD_STEP_PARAMS) {
+                             const int start, const struct ht_fd_place *m, HT_FD_STEP_PARAMS) {
     const long at = ht_fd_number(s, m);
-    real factor = 1, left = 0, step = 0;
-    bool more = false;
+    const real factor = ht_fd_factor(s, m, m->layers, profile);
+    const real left = HT_FD_LAYER_FLUX(factor, d[at]);
+    real step = left;
     HT_ROLLED
-    for (int i = 0; m->layers >> i != 0; i++) {
-        const int depth = ht_fd_depth(s, i, m);
+    for (int i = HT_FD_MOST_LAYERS - 1; i >= 0; i--) {
         struct ht_fd_line l;
         real p[4];
         if ((m->layers >> i & 1) == 0) continue;
+        const int depth = ht_fd_depth(s, i, m);
         ht_fd_find_line(s, i, m, &l);
-        if (!more) {
-            factor = ht_fd_factors(s, i, &l, depth, m, profile);
-            step = left = HT_FD_LAYER_FLUX(factor, d[at]);
-        }
-        more = true;
         ht_fd_node_filter(&l, depth, profile, p);
-        step += ht_fd_correct_node(s, c, 1, &l, depth, p, m, HT_FD_MEMORY_ARGS, a[at], factor, left,
-                                   u HT_FD_MEDIUM_ARGS);
+        step += ht_fd_correct_node(s, c, start, &l, depth, p, m, HT_FD_MEMORY_ARGS, a[at], factor,
+                                   left, u HT_FD_MEDIUM_ARGS);
     }
     d[at] = step;
-}
-
-/* The columns of a work-item, by one layer after the other. */
-HT_INLINE void ht_fd_prepare_column(const struct ht_fd_layer_args *s,
-                                    const struct ht_fd_layer_coefs *c, const struct ht_fd_column *t,
-                                    HT_FD_STEP_PARAMS) {
-    const long step = ht_fd_along(s, t->deep);
-    real factor = ht_fd_factor(s, &t->m, 0, HT_FD_PROFILES - 1, profile, 1);
-    HT_ROLLED
-    for (int i = 0; t->m.layers >> i != 0; i++) {
-        const int depth = ht_fd_depth(s, i, &t->m);
-        long at = ht_fd_number(s, &t->m);
-        struct ht_fd_line l;
-        real p[4];
-        if ((t->m.layers >> i & 1) == 0) continue;
-        ht_fd_find_line(s, i, &t->m, &l);
-        ht_fd_node_filter(&l, depth, profile, p);
-        HT_ROLLED
-        for (int n = 0; n < t->count; n++) {
-            const real left = HT_FD_LAYER_FLUX(factor, d[at]);
-            d[at] = left + ht_fd_correct_node(s, c, 0, &l, depth, p, &t->m, HT_FD_MEMORY_ARGS,
-                                              a[at], factor, left, u HT_FD_MEDIUM_ARGS);
-            at += step;
-            l.wall += step;
-            l.own += s->layer[i].step[t->deep];
-        }
-        factor = 1;
-    }
 }

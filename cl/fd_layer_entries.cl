@@ -20,7 +20,7 @@ HT_TOOL_KERNEL ht_fd_layer_damp(struct ht_fd_layer_args l, HT_INPUT(real) profil
                                 HT_OUTPUT(real) u, HT_OUTPUT(real) d) {
     HT_FD_EACH_TARGET(m) {
         const long at = ht_fd_number(&l, m);
-        const vector factor = ht_fd_factor(&l, m, 0, 0, profile, 1);
+        const vector factor = ht_fd_factor(&l, m, m->layers, profile);
         ht_fd_put(u + at, 0, m->count, HT_GLOBAL_VECTOR(u + at) * factor);
         ht_fd_put(d + at, 0, m->count, HT_GLOBAL_VECTOR(d + at) * factor);
     }

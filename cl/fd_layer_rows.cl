@@ -31,8 +31,8 @@ HT_INLINE bool ht_fd_settle(const struct ht_fd_layer_args *s, const int first, c
     for (m = (struct ht_fd_place){(int)(first), (int)(i2), (int)(i3), 0, 0}; \
          ht_fd_settle(s, (int)(first), (int)(last), &m); m.m1 += HT_WIDTH)
 
-/* A vector of targets m by a layer of theirs; damp: the first one, which damps d by all factors. In
- * the first step `out` has what they have left of d, for the layers after it. */
+/* A vector of targets m by a layer of theirs; damp: the first one done, which damps d by all
+ * factors. In the first step `out` has what they have left of d, for the layers after it. */
 HT_INLINE void ht_fd_do_vector(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
                                const int start, const bool damp, const struct ht_fd_line *l,
                                const int depth, const vector p[4], const struct ht_fd_place *m,
@@ -67,8 +67,7 @@ HT_INLINE void ht_fd_part_along(const struct ht_fd_layer_args *s, const struct h
         l.way = way;
         l.first = from - m.m1;
         ht_fd_node_filter(&l, depth, profile, p);
-        if (damp) factor = ht_fd_factors(s, i, &l, depth, &m, profile);
-        if (start) factor = ht_fd_factor(s, &m, 0, HT_FD_PROFILES - 1, profile, 1);
+        if (damp || start) factor = ht_fd_factor(s, &m, m.layers, profile);
         ht_fd_do_vector(s, c, start, damp, &l, depth, p, &m, factor, HT_FD_STEP_ARGS, out);
     }
 }
@@ -91,17 +90,19 @@ HT_INLINE void ht_fd_part_across(const struct ht_fd_layer_args *s,
                                  const bool damp, const int i, struct ht_fd_place m,
                                  HT_FD_STEP_PARAMS, HT_GLOBAL real *out) {
     const int depth = ht_fd_depth(s, i, &m);
+    const int along = ht_fd_layers_of(s, 0, 0) | ht_fd_layers_of(s, 0, 2);
+    const bool each = start || (damp && (m.layers & along) != 0);
     struct ht_fd_line l;
     vector p[4], factor = 1;
     ht_fd_find_line(s, i, &m, &l);
     l.axis = l.axis == 1 ? 1 : 2;
     ht_fd_node_filter(&l, depth, profile, p);
-    if (damp) factor = ht_fd_factors(s, i, &l, depth, &m, profile);
+    if (damp) factor = ht_fd_factor(s, &m, m.layers, profile);
     HT_ROLLED
     for (; m.count > 0; m.count -= HT_WIDTH, m.m1 += HT_WIDTH) {
         l.end = m.count;
         ht_fd_fetch_memory(s, i, &l, depth, HT_FD_MEMORY_ARGS);
-        if (start) factor = ht_fd_factor(s, &m, 0, HT_FD_PROFILES - 1, profile, 1);
+        if (each) factor = ht_fd_factor(s, &m, m.layers, profile);
         ht_fd_do_vector(s, c, start, damp, &l, depth, p, &m, factor, HT_FD_STEP_ARGS, out);
         l.wall += HT_WIDTH;
         l.own += HT_WIDTH;
@@ -109,7 +110,7 @@ HT_INLINE void ht_fd_part_across(const struct ht_fd_layer_args *s,
 }
 
 /* Those targets of a row from `first` to `last` that are in part k before their step, by one layer
- * after the other. The end of the part. */
+ * after the other, from the last one on. The end of the part. */
 HT_INLINE int ht_fd_prepare_part(const struct ht_fd_layer_args *s,
                                  const struct ht_fd_layer_coefs *c, const int start, const int k,
                                  const int first, const int last, const int i2, const int i3,
@@ -120,7 +121,7 @@ HT_INLINE int ht_fd_prepare_part(const struct ht_fd_layer_args *s,
     m.layers = ht_fd_layers_of(s, 0, k) | ht_fd_layers_across(s, &m);
     m.count = (to < last ? to : last) - m.m1;
     HT_ROLLED
-    for (int i = 0; m.count > 0 && m.layers >> i != 0; i++) {
+    for (int i = HT_FD_MOST_LAYERS - 1; m.count > 0 && i >= 0; i--) {
         if ((m.layers >> i & 1) == 0) continue;
         if (s->layer[i].axis > 0)
             ht_fd_part_across(s, c, start, damp, i, m, HT_FD_STEP_ARGS, out);

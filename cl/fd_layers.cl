@@ -16,16 +16,17 @@
  * as if data had been damped before time 0, too: they leave no rest.
  *
  * A node has q at the half points around it from u and from m before the step, which stands in a
- * buffer of its own: so one launch does all, and q is not stored. On CPUs along x2 and x3, and
- * where layers meet, each node computes all of them itself, else each is computed once. On CPUs a
- * target is the HT_WIDTH nodes of a vector along x1; of a layer along x1 they have depths of their
- * own.
+ * buffer of its own: so one launch does all, and q is not stored. On GPUs each is computed once,
+ * but where layers of three axes meet, on CPUs along x1; else each node computes all of its own. On
+ * CPUs a target is the HT_WIDTH nodes of a vector along x1; of a layer along x1 they have depths of
+ * their own.
  *
  * A sponge multiplies u and d by exp(-sigma dt) after each step.
  *
- * profile: of each layer HT_FD_PROFILES numbers of each depth, depths side by side: p0, p1, p2 and
- * f at the half point, the same at the node, and g. Of an upper side along x1 depths run backwards,
- * there and in the memories, so that they lie as nodes do. */
+ * profile: of each layer HT_FD_PROFILES numbers of each depth: p0, p1, p2 and f at the half point,
+ * the same at the node, and g. Of layers along x1 depths lie side by side, of an upper side
+ * backwards, there and in the memories, so that they lie as nodes do; of others the numbers of a
+ * depth do, and depths behind the layer have some that change nothing. */
 #if HT_FD_DENSITY /* D has the weights of the fluxes */
 struct ht_fd_layer_coefs {
     struct ht_fd_coefs whole;
@@ -195,9 +196,10 @@ HT_INLINE bool ht_fd_in_layer(const struct ht_fd_line *l, const int depth) {
 /* Number `which` of the profile at a depth. */
 HT_INLINE vector ht_fd_profile(const struct ht_fd_line *l, const int which, const int depth,
                                const real outside, HT_GLOBAL const real *profile) {
-    HT_GLOBAL const real *at = profile + (l->profile + which * l->cells);
-    return ht_fd_along_vector(l) ? ht_fd_depths(l, depth, outside, at)
-                                 : (vector)at[l->axis == 0 ? l->way * depth : depth];
+    HT_GLOBAL const real *at = profile + l->profile;
+    if (l->axis > 0) return (vector)at[depth * HT_FD_PROFILES + which];
+    at += which * l->cells;
+    return ht_fd_along_vector(l) ? ht_fd_depths(l, depth, outside, at) : (vector)at[l->way * depth];
 }
 
 /* What is remembered of a depth. */
@@ -287,9 +289,10 @@ HT_INLINE vector ht_fd_correct(const struct ht_fd_layer_coefs *c, const int axis
     HT_UNROLLED(j, HT_FD_LAYER_R)
         change = HT_FD_FIRST((vector)HT_FD_OF_AXIS(HT_FD_LAYER_SCALED(c), axis, j),
                              q[HT_FD_LAYER_R - 1 - j], q[HT_FD_LAYER_R + j], change);
+    vector excess = 0;
     change = HT_FD_LAYER_FLUX(modulus, change);
     if (in) {
-        vector sum = 0, x, excess;
+        vector sum = 0, x;
         HT_UNROLLED(j, HT_FD_R)
 #if HT_FD_DENSITY
             sum = HT_FD_FIRST((vector)HT_FD_OF_AXIS(c->whole.c, axis, j), flux[HT_FD_R - 1 - j],
@@ -306,9 +309,8 @@ HT_INLINE vector ht_fd_correct(const struct ht_fd_layer_coefs *c, const int axis
             x = fma(modulus, sum, change);
             excess = ht_fd_filter(p, 0, x, node, after);
         }
-        change += excess;
     }
-    return change;
+    return change + excess;
 }
 
 /* D u of the half point n - HT_FD_LAYER_R + 1/2 above the middle of near. */
@@ -439,29 +441,20 @@ HT_INLINE vector ht_fd_correct_node(const struct ht_fd_layer_args *s,
     return change;
 }
 
-/* factor times number `which` of the profiles of a target's layers from one on. */
+/* The product of the factors of some layers at a target. */
 HT_INLINE vector ht_fd_factor(const struct ht_fd_layer_args *s, const struct ht_fd_place *m,
-                              const int first, const int which, HT_INPUT(real) profile,
-                              vector factor) {
+                              const int layers, HT_INPUT(real) profile) {
+    vector factor = 1;
     HT_ROLLED
-    for (int i = first; m->layers >> i != 0; i++) {
-        const int depth = ht_fd_depth(s, i, m);
+    for (int i = 0; layers >> i != 0; i++) {
         struct ht_fd_line l;
-        if ((m->layers >> i & 1) == 0) continue;
+        if ((layers >> i & 1) == 0) continue;
+        const int depth = ht_fd_depth(s, i, m);
         ht_fd_find_line(s, i, m, &l);
-        if (ht_fd_in_layer(&l, depth)) factor *= ht_fd_profile(&l, which, depth, 1, profile);
+        if (ht_fd_in_layer(&l, depth))
+            factor *= ht_fd_profile(&l, HT_FD_PROFILES - 1, depth, 1, profile);
     }
     return factor;
-}
-
-/* That of all layers of a target from layer i on, whose line is l. */
-HT_INLINE vector ht_fd_factors(const struct ht_fd_layer_args *s, const int i,
-                               const struct ht_fd_line *l, const int depth,
-                               const struct ht_fd_place *m, HT_INPUT(real) profile) {
-    enum { LAST = HT_FD_PROFILES - 1 };
-    vector factor = 1;
-    if (ht_fd_in_layer(l, depth)) factor = ht_fd_profile(l, LAST, depth, 1, profile);
-    return ht_fd_factor(s, m, i + 1, LAST, profile, factor);
 }
 
 #if HT_FD_DENSITY

@@ -39,6 +39,7 @@ static __device__ __forceinline__ float ht_load_half(unsigned short bits) {
 #define HT_LOAD_HALF(p, i) ht_load_half((p)[i])
 #define HT_PREFETCH(p) (void)(p)
 #define HT_BARRIER() __syncthreads()
+#define HT_BARRIER_GLOBAL() __syncthreads()
 #define HT_ITEM() ((int)threadIdx.x)
 #define HT_GROUP_1() ((long)blockIdx.x)
 #define HT_GROUP_2() ((long)blockIdx.y)
@@ -104,6 +105,7 @@ __attribute__((overloadable, convergent)) void barrier(cl_mem_fence_flags);
 #define HT_PREFETCH(p) __builtin_prefetch((const void *)(size_t)(p))
 #endif
 #define HT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#define HT_BARRIER_GLOBAL() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define HT_ITEM() ((int)get_local_id(0))
 #define HT_GROUP_1() ((long)get_group_id(0))
 #define HT_GROUP_2() ((long)get_group_id(1))

@@ -280,7 +280,8 @@ static inline int64_t ht_fd_side_entry(const struct ht_fd_side *side, int64_t de
 }
 /* Number `which` of a depth, in the table. */
 static inline int64_t ht_fd_side_profile(const struct ht_fd_side *side, int which, int64_t depth) {
-    return side->profile + which * side->cells + ht_fd_side_entry(side, depth);
+    return side->profile + (side->axis > 0 ? depth * HT_FD_PROFILES + which
+                                           : which * side->cells + ht_fd_side_entry(side, depth));
 }
 struct ht_fd_sides {
     int count;
@@ -291,8 +292,8 @@ struct ht_fd_sides {
 };
 /* What layers remember, of half points before a step and after it, and of nodes. */
 enum { HT_FD_BEFORE, HT_FD_HALVES, HT_FD_NODES };
-/* profile, of a perfectly matched layer: HT_FD_PROFILES numbers of each cell of each layer, as in
- * cl/fd_layers.cl; of a sponge exp(-sigma dt) at nodes, and nothing else. */
+/* profile: HT_FD_PROFILES numbers of each cell of each layer, as in cl/fd_layers.cl; of a sponge
+ * the last one alone, exp(-sigma dt) at nodes. */
 struct ht_fd_layers {
     bool sponge;
     struct ht_fd_sides sides; /* none: no layers */
@@ -303,12 +304,13 @@ struct ht_fd_layers {
 /* Most nodes from one to its neighbour along an axis of the window. */
 int64_t ht_fd_layer_limit(const struct ht_fd_spec *spec);
 
-/* Compiled when they are made; variant, asked: of the kernels that step nodes. On CPUs beside
+/* Compiled when they are made; variant, asked: of the kernels that step nodes; cells: of the
+ * deepest layer along x1. On CPUs beside
  * fd-vectors those of layers step a box themselves (ht_fd_layers_step), with each row its layers,
  * and read as many numbers as HT_FD_LAYER_MARGIN before and behind memories and the table. */
 HT_ERR ht_fd_layer_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
                                   const struct ht_variant *variant, const struct ht_fd_shape *asked,
-                                  struct ht_tool **out);
+                                  int64_t cells, struct ht_tool **out);
 bool ht_fd_layers_step(const struct ht_tool *k);
 
 /* Enqueued in order, one launch each for all layers of a box of the window.

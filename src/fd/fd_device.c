@@ -118,8 +118,12 @@ enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
                        ht_grid_closes(problem->grid), &k.sums));
     TRY(ht_fd_ghosts_create(device, &spec, &k.ghosts[0]));
     TRY(ht_injector_create(device, &k.spec[0], &k.injector));
-    if (problem->layers != NULL && problem->fd.pair == HT_PAIR_NONE)
-        TRY(ht_fd_layer_kernels_create(device, &spec, tuning->variant, &shape, &k.fd_layers));
+    if (problem->layers != NULL && problem->fd.pair == HT_PAIR_NONE) {
+        const struct ht_layer *side = problem->layers->side[0];
+        const int64_t cells = ht_most(side[0].cells, side[1].cells);
+        TRY(ht_fd_layer_kernels_create(device, &spec, tuning->variant, &shape, cells,
+                                       &k.fd_layers));
+    }
     if (ht_grid_cut(problem->grid)) TRY(ht_packer_create(device, &format, &k.packer[0]));
     *out = k;
     k = (struct ht_kernels){.fd = NULL};

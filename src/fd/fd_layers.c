@@ -31,7 +31,7 @@ static void add_side(struct ht_fd_stepper *s, int axis, int side) {
         pitch *= k == axis ? cells : s->box.end[k] - s->box.begin[k];
     }
     if (!l->sponge) all->memory += pitch;
-    all->profiles += (l->sponge ? 1 : HT_FD_PROFILES) * cells;
+    all->profiles += HT_FD_PROFILES * (cells + 2 * all->beyond);
 }
 
 void ht_fd_layers_plan(struct ht_fd_stepper *s) {
@@ -75,11 +75,11 @@ static void fd_layer_profile(const struct ht_problem *problem, int axis, int sid
         const double at = side == 0 ? (double)i : far - (double)i;
         const double half = side == 0 ? at + 0.5 : at - 0.5;
         struct ht_stretch stretch = ht_layers_stretch(layers, axis, at);
+        double *of_cell = out + i * HT_FD_PROFILES;
         if (sponge) {
-            out[i] = exp(-stretch.sigma * dt);
+            of_cell[8] = exp(-stretch.sigma * dt);
             continue;
         }
-        double *of_cell = out + i * HT_FD_PROFILES;
         fill_filter(&stretch, dt, of_cell + 4);
         of_cell[8] = ht_layers_factor(layers, axis, at, dt);
         stretch = ht_layers_stretch(layers, axis, half);
@@ -89,7 +89,6 @@ static void fd_layer_profile(const struct ht_problem *problem, int axis, int sid
 
 HT_ERR ht_fd_layers_create(struct ht_fd_stepper *s) {
     struct ht_fd_layers *l = &s->layers;
-    const int numbers = l->sponge ? 1 : HT_FD_PROFILES;
     l->start = true;
     if (l->sides.count == 0) return HT_OK;
     const int64_t apart = s->engine.spec.dims > 2   ? s->box.plane
@@ -102,10 +101,13 @@ HT_ERR ht_fd_layers_create(struct ht_fd_stepper *s) {
             s->engine.spec.dims > 2 ? "plane" : "row", (long long)apart, (long long)most);
     HT_ARRAY(double, profile, l->sides.profiles);
     HT_EACH(const struct ht_fd_side, side, l->sides.side, l->sides.count) {
-        HT_ARRAY(double, cell, numbers * side->cells);
+        HT_ARRAY(double, cell, HT_FD_PROFILES * side->cells);
         fd_layer_profile(&s->problem, side->axis, side->side, cell);
-        for (int64_t n = 0; n < numbers * side->cells; n++)
-            profile[ht_fd_side_profile(side, (int)(n % numbers), n / numbers)] = cell[n];
+        for (int64_t n = 0; n < HT_FD_PROFILES * side->cells; n++)
+            profile[ht_fd_side_profile(side, (int)(n % HT_FD_PROFILES), n / HT_FD_PROFILES)] =
+                cell[n];
+        for (int64_t n = side->cells; n < side->cells + 2 * l->sides.beyond && side->axis > 0; n++)
+            profile[ht_fd_side_profile(side, HT_FD_PROFILES - 1, n)] = 1;
     }
     return ht_buffer_write_reals(l->profile, s->engine.spec.fp64, 0, l->sides.profiles, profile);
 }

@@ -458,12 +458,11 @@ static double correct(const struct line *line, int64_t depth) {
 
 /* Of a sponge, both; else d alone. */
 static void damp_line(const struct line *line) {
-    const int which = line->l->sponge ? 0 : HT_FD_PROFILES - 1;
     for (int64_t depth = line->first; depth < line->last; depth++) {
         const int64_t at = line->at + depth * line->inward;
         if (depth >= line->side->cells) continue;
-        line->w->d->host[at] *= profile_of(line, which, depth);
-        if (line->l->sponge) line->w->out->host[at] *= profile_of(line, which, depth);
+        line->w->d->host[at] *= profile_of(line, HT_FD_PROFILES - 1, depth);
+        if (line->l->sponge) line->w->out->host[at] *= profile_of(line, HT_FD_PROFILES - 1, depth);
     }
 }
 

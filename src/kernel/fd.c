@@ -558,8 +558,9 @@ const struct ht_variant ht_variant_fd_plain = {.name = "fd-plain",
 
 /* ---- absorbing layers: the program of cl/fd_layers.cl and its launches ---- */
 
-/* A group has LANES columns (cl/fd_layer_columns.cl) of DEPTH nodes in strips of WIDTH, or lines,
- * or nodes in rows of PLANES planes. Measured on an H200 (bench/NOTES.md). */
+/* A group has LANES lines (cl/fd_layer_lines.cl), nodes in rows of PLANES planes
+ * (cl/fd_layer_lanes.cl), or columns (cl/fd_layer_columns.cl) of DEPTH nodes in strips of WIDTH.
+ * Measured on an H200 (bench/NOTES.md). */
 enum { LANES = 128, WIDTH = 32, DEPTH = 4, PLANES = 8 };
 enum { CORRECT, START, SQUARES, DAMP }; /* entries */
 
@@ -583,12 +584,6 @@ bool ht_fd_layers_step(const struct ht_tool *tool) {
 static int span_of(const struct ht_fd_spec *spec) {
     const int reach = spec->density ? 2 * spec->radius - 1 : spec->radius;
     return (int)ht_most(reach, 2 * ht_fd_layer_radius(spec) - 1);
-}
-
-/* Work-items of a row of a layer along x1: of 8 cells those that have its nodes and all that these
- * read. */
-static int lanes_of(const struct ht_fd_spec *spec) {
-    return 8 + span_of(spec) <= 16 ? 16 : 32;
 }
 
 int64_t ht_fd_layer_limit(const struct ht_fd_spec *spec) {
@@ -616,7 +611,7 @@ struct ht_fd_weights ht_fd_layer_weights(const struct ht_fd_spec *spec) {
 
 HT_ERR ht_fd_layer_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
                                   const struct ht_variant *variant, const struct ht_fd_shape *asked,
-                                  struct ht_tool **out) {
+                                  int64_t cells, struct ht_tool **out) {
     const struct ht_device_info *info = ht_tool_info(device);
     const bool rows = variant == &ht_variant_fd_vectors && !info->gpu && spec->dims > 1;
     const struct ht_variant *of = rows ? variant : &ht_variant_fd_plain;
@@ -626,7 +621,9 @@ HT_ERR ht_fd_layer_kernels_create(struct ht_device *device, const struct ht_fd_s
     const struct ht_recipe pass = recipe_of(spec, of, &shape, 0);
     int lanes = LANES;
     while (lanes > info->max_group) lanes /= 2;
-    const int row = (int)ht_least(lanes, lanes_of(spec));
+    /* A row has a layer's nodes and all that these read. */
+    const int64_t nodes = cells + span_of(spec);
+    const int row = nodes <= lanes ? (int)nodes : 0;
     struct ht_recipe recipe = {
         .what = "kernels of absorbing layers",
         .fp64 = spec->fp64,
@@ -634,7 +631,8 @@ HT_ERR ht_fd_layer_kernels_create(struct ht_device *device, const struct ht_fd_s
         .number = {{"FD_LAYER_R", ht_fd_layer_radius(spec)},
                    {"FD_LAYERED", rows},
                    {"FD_LAYER_WIDTH", WIDTH},
-                   {"FD_LAYER_LANES", row},
+                   {"FD_LAYER_LANES", row > 0 ? row : lanes},
+                   {"FD_LAYER_COLUMNS", row == 0},
                    {"FD_LANE_PLANES", PLANES},
                    {"FD_LAYER_DEPTH", DEPTH},
                    {"FD_PROFILES", HT_FD_PROFILES}},
@@ -649,7 +647,7 @@ HT_ERR ht_fd_layer_kernels_create(struct ht_device *device, const struct ht_fd_s
                   "ht_fd_layer_damp"},
         .parts = true,
         .now = true};
-    memcpy(recipe.number + 7, pass.number, sizeof pass.number - 7 * sizeof pass.number[0]);
+    memcpy(recipe.number + 8, pass.number, sizeof pass.number - 8 * sizeof pass.number[0]);
     const struct layer_kernels own = {
         .of = kernels_of(spec, of, &shape), .narrow = ht_fd_layer_weights(spec), .lanes = row};
     return ht_tool_create(device, &recipe, &own, sizeof own, out);
@@ -724,25 +722,41 @@ struct launch {
     struct ht_arg arg[14];
 };
 
-/* Groups of a zone of `count` nodes along each axis, in layers of these bits: where that is one
- * alone a step takes it by rows (cl/fd_layer_lanes.cl) or by lines along its normal, else by
- * columns. */
-static int64_t zone_groups(const struct layer_kernels *k, int entry,
-                           const struct ht_fd_sides *sides, const int64_t count[3],
-                           const unsigned layers[3]) {
-    const int64_t items = k->of.tool.recipe.items, lanes = k->lanes;
+/* Parts of a zone of `count` nodes along each axis, in layers of these bits (ht_fd_find_part of
+ * cl/fd_layer_lanes.cl). */
+static int64_t zone_parts(const struct layer_kernels *k, int meeting, const int64_t count[3],
+                          const unsigned layers[3]) {
+    const int64_t items = k->of.tool.recipe.items, rows = items / k->lanes;
+    const int axes = (layers[0] != 0) + (layers[1] != 0) + (layers[2] != 0);
+    if (axes == 1 && layers[0] != 0)
+        return ht_divide_up(count[1], rows) * ht_divide_up(count[2], PLANES);
+    if (axes == 1) return ht_divide_up(count[0] * count[layers[1] != 0 ? 2 : 1], items);
+    for (int i = 0; i < 3; i++)
+        if (layers[i] == 0) return ht_divide_up(count[i], meeting);
+    return 1;
+}
+
+/* Groups of a zone: a step takes it part by part, else it is taken by columns. */
+static int64_t zone_groups(const struct layer_kernels *k, int entry, int meeting,
+                           const int64_t count[3], const unsigned layers[3]) {
+    const int axes = (layers[0] != 0) + (layers[1] != 0) + (layers[2] != 0);
+    const int64_t items = k->of.tool.recipe.items;
     const int64_t width = layers[0] != 0 || count[0] < WIDTH ? count[0] : WIDTH;
-    const unsigned all = layers[0] | layers[1] | layers[2];
     const int deep = layers[2] != 0 && layers[1] == 0 ? 1 : 2;
     if (count[0] * count[1] * count[2] == 0) return 0;
-    HT_EACH_AT(i, const struct ht_fd_side, side, sides->side, entry == CORRECT ? sides->count : 0) {
-        if (all == 1u << i && side->axis > 0)
-            return ht_divide_up(count[0] * count[3 - side->axis], items);
-        if (all == 1u << i && side->cells + span_of(&k->of.spec) <= lanes)
-            return ht_divide_up(count[1], items / lanes) * ht_divide_up(count[2], PLANES);
-    }
+    if (entry == CORRECT && k->lanes > 0 && (axes == 1 || (axes == 2 && meeting > 0)))
+        return zone_parts(k, meeting, count, layers);
     return ht_divide_up(ht_divide_up(count[0], width) * width * count[3 - deep], items) *
            ht_divide_up(count[deep], layers[1] != 0 && layers[2] != 0 ? 1 : DEPTH);
+}
+
+/* Nodes along the third axis where layers of two axes meet. */
+static int meeting_of(const struct layer_kernels *k, const struct ht_fd_sides *sides) {
+    const int items = k->of.tool.recipe.items;
+    int64_t most = k->lanes > 0 ? items / k->lanes : 0;
+    HT_EACH(const struct ht_fd_side, side, sides->side, sides->count)
+        if (side->axis > 0) most = ht_least(most, items / (side->cells + sides->beyond));
+    return (int)most;
 }
 
 static void begin(const struct layer_kernels *k, int entry, const struct ht_fd_box *box,
@@ -753,11 +767,12 @@ static void begin(const struct layer_kernels *k, int entry, const struct ht_fd_b
      */
     int64_t cut[3][4];
     unsigned layers[3][3] = {{0}};
+    l->args.meeting = meeting_of(k, sides);
     layer_zones(box, sides, cut, layers);
     for (int n = 0; n < 12; n++) l->args.cut[n / 4][n % 4] = (int)cut[n / 4][n % 4];
     for (int n = 0; n < 9; n++) l->args.layers[n / 3] |= (int)(layers[n / 3][n % 3] << 8 * (n % 3));
     for (int n = 0; n < HT_FD_ZONES; n++) {
-        const int at[3] = {n % 3, n / 3 % 3, n / 9};
+        const int at[3] = {(3 - n % 3) % 3, (3 - n / 3 % 3) % 3, (3 - n / 9) % 3};
         int64_t count[3];
         unsigned of[3];
         for (int i = 0; i < 3; i++) {
@@ -766,7 +781,7 @@ static void begin(const struct layer_kernels *k, int entry, const struct ht_fd_b
         }
         const bool none = by_rows(k) || ((of[0] | of[1] | of[2]) == 0 && sides->count > 0);
         l->args.first[n + 1] =
-            l->args.first[n] + (none ? 0 : (int)zone_groups(k, entry, sides, count, of));
+            l->args.first[n] + (none ? 0 : (int)zone_groups(k, entry, l->args.meeting, count, of));
     }
     struct ht_fd_args rows = ht_fd_args_of(box);
     l->groups[0] = l->args.first[HT_FD_ZONES];

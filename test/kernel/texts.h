@@ -156,7 +156,7 @@ static void texts_fd(struct texts *t, const struct ht_variant *variant, int turn
     enum ht_err err = ht_kernel_text(variant, &of, &(struct ht_shape){0}, &text);
     texts_give(t, err, &text, "%s_%d", variant->name, turn);
     if (strcmp(variant->name, "fd-plain") != 0) return;
-    err = ht_fd_layer_kernels_create(NULL, &spec, variant, NULL, &tool);
+    err = ht_fd_layer_kernels_create(NULL, &spec, variant, NULL, 8, &tool);
     texts_tool(t, err, &tool, "fd_layers_%d", turn);
     err = ht_fd_shell_kernels_create(NULL, spec.fp64, !spec.fp64, &tool);
     texts_tool(t, err, &tool, "fd_shell_%d", turn);
