@@ -121,7 +121,7 @@ HT_INLINE int ht_fd_prepare_part(const struct ht_fd_layer_args *s,
     m.layers = ht_fd_layers_of(s, 0, k) | ht_fd_layers_across(s, &m);
     m.count = (to < last ? to : last) - m.m1;
     HT_ROLLED
-    for (int i = HT_FD_MOST_LAYERS - 1; m.count > 0 && i >= 0; i--) {
+    for (int i = HT_FD_MOST_LAYERS - 1; m.count > 0 && m.layers != 0 && i >= 0; i--) {
         if ((m.layers >> i & 1) == 0) continue;
         if (s->layer[i].axis > 0)
             ht_fd_part_across(s, c, start, damp, i, m, HT_FD_STEP_ARGS, out);
