@@ -2,12 +2,11 @@
  * each computed once, in local memory. A group has HT_FD_LANE_ROWS rows side by side along x2 or
  * x3 and goes along the other one; index order [row][depth]. */
 #define HT_FD_LANE_ROWS (HT_TOOL_ITEMS / HT_FD_LAYER_LANES)
-/* Of a row in local memory: what lies behind the wall, too. Work-items that fill no row have room.
- */
+/* Of a row in local memory: what lies behind the wall, too. Work-items of no row have one. */
 #define HT_FD_LANE_PITCH (HT_FD_LAYER_LANES + HT_FD_LAYER_SPAN + 1)
 #define HT_FD_LANE_SIZE ((HT_FD_LANE_ROWS + 1) * HT_FD_LANE_PITCH)
 
-/* What a node reads; the next row's is under way while one is done. */
+/* What a node reads; that of the next two rows is under way while one is done. */
 struct ht_fd_lane {
     real u, before, node, d, a;
 };
@@ -21,12 +20,12 @@ HT_INLINE struct ht_fd_lane ht_fd_read_lane(const struct ht_fd_spot *at, const b
 
 /* A work-item's node in `count` rows one behind the other, `window` and `memory` bytes apart, the
  * first one at l. mine: of the node in local memory, which has two rows of u, so that one may be
- * filled while the other is read. real: the row is one of the group's. */
+ * filled while the other is read. some: the row is one of the group's. */
 HT_INLINE void ht_fd_do_lane(const struct ht_fd_layer_coefs *c, struct ht_fd_line l,
-                             const int depth, const bool real_row, const bool target,
-                             const real factor, const int count, const int window, const int memory,
-                             const int mine, HT_FD_STEP_PARAMS, HT_LOCAL real *near,
-                             HT_LOCAL real *q, HT_LOCAL real *flux) {
+                             const int depth, const bool some, const bool target, const real factor,
+                             const int count, const int window, const int memory, const int mine,
+                             HT_FD_STEP_PARAMS, HT_LOCAL real *near, HT_LOCAL real *q,
+                             HT_LOCAL real *flux) {
     enum { R = HT_FD_LAYER_R, SPAN = HT_FD_LAYER_SPAN };
     const bool in = depth < l.cells, reads = depth < l.cells + (HT_FD_DENSITY ? R : 0);
     struct ht_fd_spot at = ht_fd_enter(&l, depth, before, halves, nodes, u, a, d);
@@ -64,7 +63,7 @@ HT_INLINE void ht_fd_do_lane(const struct ht_fd_layer_coefs *c, struct ht_fd_lin
             }
 #endif
             if (!in) damped = 0;
-            if (in && real_row) *own.halves = after;
+            if (in && some) *own.halves = after;
         }
         l.wall += window / (int)sizeof(real);
         q[mine] = damped;
@@ -160,7 +159,7 @@ HT_INLINE void ht_fd_do_part(const struct ht_fd_layer_args *s, const struct ht_f
                              HT_LOCAL real *q, HT_LOCAL real *flux) {
     int i = 0;
     while (part->layers >> i > 1) i++;
-    if (part->layers == 1 << i) { /* compilers do more where it is one alone */
+    if (part->layers == 1 << i) { /* apart: what is constant saves registers */
         if (s->layer[i].axis == 0)
             ht_fd_do_rows(s, c, 2, i, 0, false, part, HT_FD_STEP_ARGS, near, q, flux);
         else if (s->layer[i].axis == 1)

@@ -48,14 +48,14 @@ HT_INLINE void ht_fd_do_point(const struct ht_fd_line *l, const int point, HT_GL
     real after;
     *q = ht_fd_filter(p, 0, slope, old, &after);
 #if HT_FD_DENSITY
-    *flux = ht_fd_inverse(l, point HT_FD_MEDIUM_ARGS);
+    *flux = ht_fd_inverse(l, ht_fd_seen(l, point, false) HT_FD_MEDIUM_ARGS);
     *q = HT_FD_LAYER_FLUX(*flux, *q);
     *flux = HT_FD_LAYER_FLUX(*flux, slope);
 #endif
     if (own) *halves = after;
 }
 
-/* What a line reads for the target at depth + 1, from what is at `depth` or next to q there. */
+/* What a line reads for the target behind the one `on` nodes after `depth`, where it is. */
 struct ht_fd_ahead {
     real u, before, d, a, node;
 };
@@ -76,7 +76,7 @@ HT_INLINE struct ht_fd_ahead ht_fd_look(const struct ht_fd_line *l, const struct
 }
 
 /* A line from its first target on, with what targets read of it in registers, so that each q is
- * computed once; what the next one reads is under way meanwhile. Beyond the layer profiles are 0
+ * computed once; what the next two read is under way meanwhile. Beyond the layer profiles are 0
  * and factors 1. d is damped by damp[0] times the factor of the layer, and damp[1]. */
 HT_INLINE void ht_fd_do_line(const struct ht_fd_layer_coefs *c, const int axis,
                              struct ht_fd_line *l, const int first, const int last,

@@ -118,10 +118,14 @@ HT_INLINE int ht_fd_prepare_part(const struct ht_fd_layer_args *s,
     const int from = s->cut[0][k], to = s->cut[0][k + 1];
     struct ht_fd_place m = {from > first ? from : first, i2, i3, 0, 0};
     bool damp = true;
+    int i = 0;
     m.layers = ht_fd_layers_of(s, 0, k) | ht_fd_layers_across(s, &m);
     m.count = (to < last ? to : last) - m.m1;
+    if (m.layers == 0 || m.count <= 0) return to;
     HT_ROLLED
-    for (int i = HT_FD_MOST_LAYERS - 1; m.count > 0 && m.layers != 0 && i >= 0; i--) {
+    while (m.layers >> i > 1) i++;
+    HT_ROLLED
+    for (; i >= 0; i--) {
         if ((m.layers >> i & 1) == 0) continue;
         if (s->layer[i].axis > 0)
             ht_fd_part_across(s, c, start, damp, i, m, HT_FD_STEP_ARGS, out);
