@@ -98,11 +98,12 @@ __attribute__((overloadable, convergent)) void barrier(cl_mem_fence_flags);
 #define HT_HALF half
 #define HT_STORE_HALF(p, i, x) vstore_half((float)(x), (size_t)(i), p)
 #define HT_LOAD_HALF(p, i) vload_half((size_t)(i), p)
-/* Begins to read what lies at a global address into a near cache, on CPUs. */
-#ifdef __NV_CL_C_VERSION
-#define HT_PREFETCH(p) (void)(p)
-#else
+/* Begins to read what lies at a global address into a near cache: PoCL's own does nothing, and
+ * others may not know this one. */
+#ifdef POCL_DEVICE_ADDRESS_BITS
 #define HT_PREFETCH(p) __builtin_prefetch((const void *)(size_t)(p))
+#else
+#define HT_PREFETCH(p) (void)(p)
 #endif
 #define HT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define HT_BARRIER_GLOBAL() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
